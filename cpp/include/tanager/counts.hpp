@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tanager/dataset.hpp"
+
+namespace tanager {
+
+/// A feature with its feature parents. The class is a parent of every feature and is not listed.
+struct Family {
+  std::size_t child = 0;
+  std::vector<std::size_t> parents;
+
+  bool operator==(const Family&) const = default;
+};
+
+/// Tables larger than this many cells are refused.
+inline constexpr std::uint64_t kMaxTableCells = std::uint64_t{1} << 28;
+
+/// Counts of one family. Cells are flat: parents outermost in the family's order, then the child's value, then the class
+/// (stride 1). Counts are doubles: exact for whole numbers up to 2^53, and the same type serves weighted rows.
+struct CountTable {
+  Family family;
+  /// Number of values of each parent, in order, then of the child.
+  std::vector<std::uint32_t> dims;
+  std::uint32_t n_classes = 0;
+  std::vector<double> cells;
+};
+
+/// Which tables a CountSet holds besides the class counts and every feature with the class.
+enum class CountScope {
+  kSingles,  ///< nothing more: all that naive Bayes needs
+  kPairs     ///< every pair of features with the class: all that one-dependence structures need
+};
+
+/// How each value of a variable moves when its list of values grows: new code of every old code.
+using Recoding = std::vector<Code>;
+
+/// The counts that learning works from. Sets over the same variables add (streams, clusters) and subtract (folds).
+/// A row counts in a table if the table's features are all observed in it (available cases).
+class CountSet {
+ public:
+  /// All counts zero. Throws InvalidInput, naming the features and the size, if a table or the set is too large.
+  CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
+           std::vector<Family> families = {});
+
+  std::size_t n_features() const { return cardinalities_.size(); }
+  std::uint32_t n_classes() const { return n_classes_; }
+  std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
+  CountScope scope() const { return scope_; }
+  const std::vector<Family>& families() const { return families_; }
+  /// Sum of the weights of all rows; the number of rows where they have none.
+  double n_rows() const;
+
+  std::span<const double> class_counts() const { return class_counts_; }
+  std::span<double> class_counts() { return class_counts_; }
+  /// [value of f][class]
+  std::span<const double> single(std::size_t f) const;
+  std::span<double> single(std::size_t f);
+  /// [value of u][value of v][class] for u < v; only with CountScope::kPairs.
+  std::span<const double> pair(std::size_t u, std::size_t v) const;
+  std::span<double> pair(std::size_t u, std::size_t v);
+  /// The i-th of families(), laid out as in CountTable.
+  std::span<const double> family(std::size_t i) const;
+  std::span<double> family(std::size_t i);
+
+  /// Counts of any family this set can answer for: no parents, one parent with kPairs, or one of families().
+  /// Throws InvalidInput for any other.
+  CountTable table(const Family& family) const;
+  bool can_answer(const Family& family) const;
+
+  /// Throw InvalidInput unless the other set is over the same variables and tables.
+  CountSet& operator+=(const CountSet& other);
+  CountSet& operator-=(const CountSet& other);
+
+  /// The same counts after lists of values have grown: one recoding per feature, and one of the class.
+  CountSet recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                   const std::vector<Recoding>& features, const Recoding& classes) const;
+
+ private:
+  std::vector<std::uint32_t> cardinalities_;
+  std::uint32_t n_classes_ = 0;
+  CountScope scope_ = CountScope::kSingles;
+  std::vector<Family> families_;
+  std::vector<double> class_counts_;
+  std::vector<double> cells_;                // singles, pairs, families, one after the other
+  std::vector<std::size_t> single_offsets_;  // n_features + 1
+  std::vector<std::size_t> pair_offsets_;    // in the order (0,1), (0,2), ..., (1,2), ...; empty without pairs
+  std::vector<std::size_t> family_offsets_;  // families + 1
+};
+
+/// Counts a whole data set in one pass. The result does not depend on the number of threads.
+CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families = {}, int threads = 1);
+
+/// Counts of one family, on its own.
+CountTable count_family(const Dataset& data, const Family& family);
+
+/// Number of cells of a family's table, class included. Throws InvalidInput, naming child, parents and size, above
+/// kMaxTableCells.
+std::uint64_t checked_table_size(const Family& family, std::span<const std::uint32_t> cardinalities,
+                                 std::uint32_t n_classes);
+
+}  // namespace tanager

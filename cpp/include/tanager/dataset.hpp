@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tanager {
+
+/// The code of a value: 0 .. n_values-1, or kMissing.
+using Code = std::uint16_t;
+inline constexpr Code kMissing = 0xFFFF;
+/// What stands for missing in an 8-bit column.
+inline constexpr std::uint8_t kMissing8 = 0xFF;
+
+/// Columns of up to this many values are kept in 8 bits.
+inline constexpr std::uint32_t kMaxNarrowValues = 254;
+/// A variable cannot have more values than this.
+inline constexpr std::uint32_t kMaxValues = 65534;
+
+/// The codes of one variable for all rows, in 8 or 16 bits. Immutable and cheap to copy: copies share the codes.
+class Column {
+ public:
+  /// Takes codes over. Throws InvalidInput if a code is neither below n_values nor the missing code.
+  Column(std::vector<std::uint8_t> codes, std::uint32_t n_values);
+  Column(std::vector<std::uint16_t> codes, std::uint32_t n_values);
+  /// Views codes that `owner` keeps alive, without copying them.
+  Column(std::span<const std::uint8_t> codes, std::uint32_t n_values, std::shared_ptr<const void> owner);
+  Column(std::span<const std::uint16_t> codes, std::uint32_t n_values, std::shared_ptr<const void> owner);
+
+  std::size_t size() const { return size_; }
+  /// How many values the variable can take (its cardinality).
+  std::uint32_t n_values() const { return n_values_; }
+  bool is_wide() const { return wide_; }
+  bool has_missing() const { return has_missing_; }
+  /// The codes of an 8-bit column; empty for a 16-bit one, and the other way round.
+  std::span<const std::uint8_t> narrow() const;
+  std::span<const std::uint16_t> wide() const;
+  /// The code of a row, kMissing where it is missing, whatever the width.
+  Code operator[](std::size_t row) const;
+
+ private:
+  template <class T>
+  void check();
+
+  std::shared_ptr<const void> owner_;
+  const void* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint32_t n_values_ = 0;
+  bool wide_ = false;
+  bool has_missing_ = false;
+};
+
+/// A table of coded features with a class and, optionally, a weight for every row. Immutable.
+class Dataset {
+ public:
+  /// Throws InvalidInput if sizes differ, the class has missing codes, or a weight is negative or not finite.
+  /// Empty weights mean that every row weighs one.
+  Dataset(std::vector<Column> features, Column target, std::vector<double> weights = {});
+
+  std::size_t n_rows() const { return target_.size(); }
+  std::size_t n_features() const { return features_.size(); }
+  std::uint32_t n_classes() const { return target_.n_values(); }
+  const Column& feature(std::size_t i) const { return features_[i]; }
+  const std::vector<Column>& features() const { return features_; }
+  const Column& target() const { return target_; }
+  bool is_weighted() const { return !weights_.empty(); }
+  std::span<const double> weights() const { return weights_; }
+  /// The number of values of every feature.
+  std::vector<std::uint32_t> cardinalities() const;
+
+  /// The given rows, in the given order; a row may occur several times.
+  Dataset subset(std::span<const std::size_t> rows) const;
+
+ private:
+  std::vector<Column> features_;
+  Column target_;
+  std::vector<double> weights_;
+};
+
+}  // namespace tanager

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace tanager::python {
+
+void bind_data(pybind11::module_& m);
+void bind_counts(pybind11::module_& m);
+
+}  // namespace tanager::python
