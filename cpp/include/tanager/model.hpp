@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tanager/counts.hpp"
+#include "tanager/network.hpp"
+#include "tanager/predictor.hpp"
+
+namespace tanager {
+
+/// A value of a feature or of the class, as the user knows it.
+using Label = std::variant<bool, std::int64_t, double, std::string>;
+
+/// What a feature's codes mean.
+struct FeatureInfo {
+  std::string name;
+  /// The value of every code, for a feature of categories; empty for one of intervals.
+  std::vector<Label> labels;
+  /// Increasing cut points of a feature of intervals: code i means cuts[i-1] < x <= cuts[i].
+  std::vector<double> cuts;
+  bool is_interval = false;
+};
+
+/// All that a model file holds: the network, what its codes mean, and the settings it was learned with.
+/// Immutable; any number of threads may predict with one model.
+class Model {
+ public:
+  /// Throws InvalidInput if the descriptions do not fit the network.
+  Model(Network network, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings = {},
+        std::optional<CountSet> counts = {});
+
+  const Network& network() const { return network_; }
+  const Predictor& predictor() const { return *predictor_; }
+  const std::vector<FeatureInfo>& features() const { return features_; }
+  const std::vector<Label>& classes() const { return classes_; }
+  /// The settings the model was learned with, as the learning program wrote them (JSON text).
+  const std::string& settings() const { return settings_; }
+  /// The counts it was learned from, if they were kept.
+  const std::optional<CountSet>& counts() const { return counts_; }
+
+  std::size_t n_features() const { return network_.n_features(); }
+  std::uint32_t n_classes() const { return network_.n_classes(); }
+
+  /// Position of a feature. Throws InvalidInput if there is none of that name.
+  std::size_t feature_index(std::string_view name) const;
+  /// Code of a value of a feature, kMissing for a value never seen in learning. A number given for a feature of intervals
+  /// is cut; text given for a feature whose labels are numbers or booleans is read as one.
+  Code encode(std::size_t feature, std::string_view value) const;
+  Code encode(std::size_t feature, double value) const;
+  Code encode(std::string_view feature, std::string_view value) const { return encode(feature_index(feature), value); }
+  Code encode(std::string_view feature, double value) const { return encode(feature_index(feature), value); }
+  /// A class as text.
+  std::string class_name(std::uint32_t index) const;
+
+  /// Posterior probabilities of rows of codes: see Predictor::predict_rows.
+  void predict_proba(std::span<const Code> rows, std::span<double> out, int threads = 1) const {
+    predictor_->predict_rows(rows, Output::kPosterior, out, threads);
+  }
+
+ private:
+  Network network_;
+  std::shared_ptr<const Predictor> predictor_;
+  std::vector<FeatureInfo> features_;
+  std::vector<Label> classes_;
+  std::string settings_;
+  std::optional<CountSet> counts_;
+};
+
+/// Reads a model file. Throws ModelFileError if it cannot be read or is not a whole, unharmed model file.
+Model load_model(const std::string& path);
+/// Writes a model file: either the whole file appears under this name, or ModelFileError is thrown and nothing changes.
+void save_model(const Model& model, const std::string& path);
+
+/// The same through memory.
+Model read_model(std::span<const std::byte> bytes);
+std::vector<std::byte> write_model(const Model& model);
+
+}  // namespace tanager

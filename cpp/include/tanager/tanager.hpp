@@ -1,0 +1,13 @@
+/// Everything: learning, prediction, model files.
+#pragma once
+
+#include "tanager/counts.hpp"
+#include "tanager/dataset.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/model.hpp"
+#include "tanager/network.hpp"
+#include "tanager/parameters.hpp"
+#include "tanager/predictor.hpp"
+#include "tanager/scores.hpp"
+#include "tanager/structure.hpp"
+#include "tanager/version.hpp"
