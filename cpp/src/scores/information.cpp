@@ -1,0 +1,54 @@
+// Entropy and mutual information of count tables, in nats. Sums run over ratios of counts, n ln(n n_z / (n_x n_y)), rather
+// than over differences of n ln n, whose terms are larger than the result by many orders of magnitude.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/scores.hpp"
+
+namespace tanager {
+
+double entropy(std::span<const double> counts) {
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (total <= 0) return 0;
+  double sum = 0;
+  for (const double n : counts)
+    if (n > 0) sum -= n * std::log(n / total);
+  return std::max(0.0, sum / total);
+}
+
+double mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y) {
+  return conditional_mutual_information(table, n_x, n_y, 1);
+}
+
+double conditional_mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y,
+                                      std::size_t n_z) {
+  if (table.size() != n_x * n_y * n_z)
+    throw InvalidInput(join_text("a table of ", n_x, " x ", n_y, " x ", n_z, " values must have ", n_x * n_y * n_z,
+                                 " cells, but has ", table.size()));
+  std::vector<double> margins((n_x + n_y + 1) * n_z, 0.0);
+  double* of_x = margins.data();
+  double* of_y = of_x + n_x * n_z;
+  double* of_z = of_y + n_y * n_z;
+  const double* cell = table.data();
+  for (std::size_t x = 0; x < n_x; ++x)
+    for (std::size_t y = 0; y < n_y; ++y)
+      for (std::size_t z = 0; z < n_z; ++z, ++cell) {
+        of_x[x * n_z + z] += *cell;
+        of_y[y * n_z + z] += *cell;
+        of_z[z] += *cell;
+      }
+  double sum = 0;
+  cell = table.data();
+  for (std::size_t x = 0; x < n_x; ++x)
+    for (std::size_t y = 0; y < n_y; ++y)
+      for (std::size_t z = 0; z < n_z; ++z, ++cell)
+        if (*cell > 0) sum += *cell * std::log(*cell * of_z[z] / (of_x[x * n_z + z] * of_y[y * n_z + z]));
+  const double total = std::accumulate(of_z, of_z + n_z, 0.0);
+  return total > 0 ? std::max(0.0, sum / total) : 0.0;
+}
+
+}  // namespace tanager
