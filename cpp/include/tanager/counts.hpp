@@ -20,8 +20,8 @@ struct Family {
 /// Tables larger than this many cells are refused.
 inline constexpr std::uint64_t kMaxTableCells = std::uint64_t{1} << 28;
 
-/// Counts of one family. Cells are flat: parents outermost in the family's order, then the child's value, then the class
-/// (stride 1). Counts are doubles: exact for whole numbers up to 2^53, and the same type serves weighted rows.
+/// Counts of one family. Cells are flat: parents outermost in the family's order, then the child's value, then the
+/// class (stride 1). Counts are doubles: exact for whole numbers up to 2^53, and the same type serves weighted rows.
 struct CountTable {
   Family family;
   /// Number of values of each parent, in order, then of the child.

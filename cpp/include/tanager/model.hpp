@@ -51,13 +51,15 @@ class Model {
 
   /// Position of a feature. Throws InvalidInput if there is none of that name.
   std::size_t feature_index(std::string_view name) const;
-  /// Code of a value of a feature, kMissing for a value never seen in learning. A number given for a feature of intervals
-  /// is cut; text given for a feature whose labels are numbers or booleans is read as one.
+  /// Code of a value of a feature, kMissing for NaN and for a value never seen in learning. A number given for a
+  /// feature of intervals is cut; text given for a feature of intervals, or whose labels are numbers or booleans, is
+  /// read as one
+  /// ("3" and "3.0" both find 3, "true" and "True" find true). Allocates nothing.
   Code encode(std::size_t feature, std::string_view value) const;
   Code encode(std::size_t feature, double value) const;
   Code encode(std::string_view feature, std::string_view value) const { return encode(feature_index(feature), value); }
   Code encode(std::string_view feature, double value) const { return encode(feature_index(feature), value); }
-  /// A class as text.
+  /// A class as text: true, false, or the shortest text that reads back as the same number.
   std::string class_name(std::uint32_t index) const;
 
   /// Posterior probabilities of rows of codes: see Predictor::predict_rows.
@@ -66,12 +68,16 @@ class Model {
   }
 
  private:
+  const FeatureInfo& checked_feature(std::size_t feature) const;
+
   Network network_;
   std::shared_ptr<const Predictor> predictor_;
   std::vector<FeatureInfo> features_;
   std::vector<Label> classes_;
   std::string settings_;
   std::optional<CountSet> counts_;
+  std::vector<std::uint32_t> name_order_;        // features in the order of their names, to look one up
+  std::vector<std::vector<Code>> label_orders_;  // of every feature: codes in the order of their labels
 };
 
 /// Reads a model file. Throws ModelFileError if it cannot be read or is not a whole, unharmed model file.

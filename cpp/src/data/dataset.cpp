@@ -43,8 +43,8 @@ void Column::check() {
     throw InvalidInput("a column of " + std::to_string(8 * sizeof(T)) + "-bit codes holds at most " +
                        std::to_string(Width<T>::max_values) + " values, but " + std::to_string(n_values_) +
                        " were declared");
-  // The missing code is the largest of its type. Adding one makes it zero, so that the largest sum is the largest code of
-  // all others: one pass that compilers turn into vector code.
+  // The missing code is the largest of its type. Adding one makes it zero, so that the largest sum is the largest code
+  // of all others: one pass that compilers turn into vector code.
   const T* codes = static_cast<const T*>(data_);
   T largest_plus_one = 0;
   bool missing = false;

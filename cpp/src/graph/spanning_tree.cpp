@@ -1,6 +1,6 @@
-// Prim's algorithm on a complete graph. Edges are ordered by (weight, then lowest pair index), a strict order, so the tree is
-// unique and the same as Kruskal's with that order. Growing through edges of negative weight first and dropping them
-// afterwards gives the maximum forest: a negative edge is taken only where no other joins the two parts.
+// Prim's algorithm on a complete graph. Edges are ordered by (weight, then lowest pair index), a strict order, so the
+// tree is unique and the same as Kruskal's with that order. Growing through edges of negative weight first and dropping
+// them afterwards gives the maximum forest: a negative edge is taken only where no other joins the two parts.
 #include "graph/spanning_tree.hpp"
 
 #include <algorithm>

@@ -33,8 +33,8 @@ void check_distributions(std::span<const double> table, std::size_t values, std:
 
 }  // namespace
 
-Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities,
-                 std::vector<double> class_probabilities, std::vector<std::vector<double>> tables)
+Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
+                 std::vector<std::vector<double>> tables)
     : structure_(std::move(structure)),
       cardinalities_(std::move(cardinalities)),
       class_probabilities_(std::move(class_probabilities)),
@@ -48,14 +48,14 @@ Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities,
   check_distributions(class_probabilities_, class_probabilities_.size(), 1, "the class probabilities");
   for (std::size_t f = 0; f < n; ++f) {
     if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ",
-                                   cardinalities_[f]));
+      throw InvalidInput(
+          join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
   }
   for (std::size_t f = 0; f < n; ++f) {
     const std::uint64_t expected = checked_table_size(structure_.family(f), cardinalities_, n_classes());
     if (tables_[f].size() != expected)
-      throw InvalidInput(join_text("the table of feature ", f, " must have ", expected, " cells, but has ",
-                                   tables_[f].size()));
+      throw InvalidInput(
+          join_text("the table of feature ", f, " must have ", expected, " cells, but has ", tables_[f].size()));
     check_distributions(tables_[f], cardinalities_[f], n_classes(), join_text("the table of feature ", f));
   }
 }

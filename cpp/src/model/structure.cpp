@@ -75,8 +75,9 @@ bool Structure::is_tan() const {
 }
 
 bool Structure::is_semi_naive() const {
-  // In a fully connected group the k-th member in order has exactly the k earlier members as parents. So the parents of a
-  // feature must be its last parent together with that parent's own parents, and no two children may follow one parent.
+  // In a fully connected group the k-th member in order has exactly the k earlier members as parents. So the parents of
+  // a feature must be its last parent together with that parent's own parents, and no two children may follow one
+  // parent.
   std::vector<std::size_t> position(n_features());
   for (std::size_t i = 0; i < order_.size(); ++i) position[order_[i]] = i;
   std::vector<bool> followed(n_features(), false);
@@ -84,7 +85,8 @@ bool Structure::is_semi_naive() const {
     if (parents_[child].empty()) continue;
     const std::size_t last = *std::max_element(parents_[child].begin(), parents_[child].end(),
                                                [&](std::size_t a, std::size_t b) { return position[a] < position[b]; });
-    if (std::exchange(followed[last], true)) return false;
+    if (followed[last]) return false;
+    followed[last] = true;
     std::vector<std::size_t> expected = parents_[last], actual = parents_[child];
     expected.push_back(last);
     std::sort(expected.begin(), expected.end());

@@ -41,7 +41,8 @@ Network estimate_dirichlet(const Structure& structure, const CountSet& counts, c
                                  counts.n_features()));
   const std::size_t s = counts.n_classes();
   const auto alpha_of = [&](std::size_t cells) {
-    return options.equivalent_sample_size ? *options.equivalent_sample_size / static_cast<double>(cells) : options.alpha;
+    return options.equivalent_sample_size ? *options.equivalent_sample_size / static_cast<double>(cells)
+                                          : options.alpha;
   };
 
   std::vector<double> prior(counts.class_counts().begin(), counts.class_counts().end());

@@ -1,5 +1,5 @@
-// Entropy and mutual information of count tables, in nats. Sums run over ratios of counts, n ln(n n_z / (n_x n_y)), rather
-// than over differences of n ln n, whose terms are larger than the result by many orders of magnitude.
+// Entropy and mutual information of count tables, in nats. Sums run over ratios of counts, n ln(n n_z / (n_x n_y)),
+// rather than over differences of n ln n, whose terms are larger than the result by many orders of magnitude.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,6 @@
-// Chow-Liu one-dependence classifiers: a maximum spanning tree (or forest) over the features, each pair weighted by its mutual
-// information given the class. Friedman, Geiger and Goldszmidt 1997; with penalties as in Mihaljević, Bielza and Larrañaga.
+// Chow-Liu one-dependence classifiers: a maximum spanning tree (or forest) over the features, each pair weighted by its
+// mutual information given the class. Friedman, Geiger and Goldszmidt 1997; with penalties as in Mihaljević, Bielza and
+// Larrañaga.
 #include <cmath>
 #include <numeric>
 
@@ -12,7 +13,8 @@
 namespace tanager {
 namespace {
 
-// df = (r_x - 1)(r_y - 1) s is what the arc adds to the number of parameters. N counts the rows where both are observed.
+// df = (r_x - 1)(r_y - 1) s is what the arc adds to the number of parameters. N counts the rows where both are
+// observed.
 double penalty(Score score, double rows, double degrees) {
   switch (score) {
     case Score::kLogLikelihood:
@@ -30,7 +32,8 @@ double penalty(Score score, double rows, double degrees) {
 
 std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads) {
   if (counts.scope() != CountScope::kPairs)
-    throw InvalidInput("a Chow-Liu structure needs the counts of all pairs of features, but only single ones were made");
+    throw InvalidInput(
+        "a Chow-Liu structure needs the counts of all pairs of features, but only single ones were made");
   const std::size_t n = counts.n_features(), s = counts.n_classes();
   const auto cards = counts.cardinalities();
   std::vector<double> weights(n * (n - 1) / 2);

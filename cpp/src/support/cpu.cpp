@@ -36,7 +36,8 @@ Isa best_isa() {
 
 bool has_fast_pext() {
 #if TANAGER_X86_DISPATCH
-  static const bool fast = __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam15h") && !__builtin_cpu_is("amdfam17h");
+  static const bool fast =
+      __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam15h") && !__builtin_cpu_is("amdfam17h");
   return fast;
 #else
   return false;

@@ -11,8 +11,8 @@ double log_gamma(double x) {
   while (x < 16) product *= x++;
   const double inverse = 1 / x, square = inverse * inverse;
   const double series =
-      inverse * (1.0 / 12 -
-                 square * (1.0 / 360 - square * (1.0 / 1260 - square * (1.0 / 1680 - square * (1.0 / 1188)))));
+      inverse *
+      (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * (1.0 / 1680 - square * (1.0 / 1188)))));
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
   return (x - 0.5) * std::log(x) - x + kHalfLog2Pi + series - std::log(product);
 }

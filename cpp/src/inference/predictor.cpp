@@ -1,0 +1,232 @@
+#include "tanager/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "inference/block.hpp"
+#include "inference/sum_out.hpp"
+#include "inference/tables.hpp"
+#include "support/parallel.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+
+struct Predictor::Tables {
+  explicit Tables(const Network& network)
+      : structure(network.structure()),
+        cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
+        logs(log_tables(network)),
+        lookup(build_lookup_tables(network, logs)),
+        summing_out(structure, cardinalities,
+                    std::vector<double>(lookup.prior.begin(), lookup.prior.begin() + network.n_classes()), logs) {}
+  Tables(const Tables&) = delete;  // summing_out refers to the other members
+  Tables& operator=(const Tables&) = delete;
+
+  Structure structure;
+  std::vector<std::uint32_t> cardinalities;
+  std::vector<std::vector<double>> logs;
+  LookupTables lookup;
+  SummingOut summing_out;
+};
+
+namespace {
+
+constexpr std::size_t kRowsPerTask = 16 * kMaxBlockRows;
+
+Code wide_code(const CodeColumn& column, std::size_t row) {
+  if (column.wide) return static_cast<const std::uint16_t*>(column.codes)[row];
+  const std::uint8_t code = static_cast<const std::uint8_t*>(column.codes)[row];
+  return code == kMissing8 ? kMissing : code;
+}
+
+void check_size(const char* what, std::size_t expected, std::size_t actual) {
+  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
+}
+
+void check_codes(std::span<const Code> row, std::span<const std::uint32_t> cardinalities) {
+  for (std::size_t f = 0; f < row.size(); ++f)
+    if (row[f] != kMissing && row[f] >= cardinalities[f])
+      throw InvalidInput(
+          join_text("feature ", f, " has code ", row[f], ", but ", cardinalities[f], " values are known"));
+}
+
+std::uint32_t best_class(const double* joint, std::size_t n_classes) {
+  return static_cast<std::uint32_t>(std::max_element(joint, joint + n_classes) - joint);
+}
+
+/// The rows of a block, row by row, turned into columns.
+template <class T>
+class Transposed {
+ public:
+  Transposed(std::size_t n_features) : codes_(n_features * kMaxBlockRows), columns_(n_features) {
+    for (std::size_t f = 0; f < n_features; ++f) columns_[f] = CodeColumn(codes_.data() + f * kMaxBlockRows);
+  }
+  std::span<const CodeColumn> load(const T* rows, std::size_t n_rows) {
+    // Tiles of 32 rows: they and the column ends they are written to stay in the first-level cache.
+    const std::size_t n = columns_.size();
+    for (std::size_t first = 0; first < n_rows; first += 32) {
+      const std::size_t last = std::min(n_rows, first + 32);
+      for (std::size_t f = 0; f < n; ++f)
+        for (std::size_t row = first; row < last; ++row) codes_[f * kMaxBlockRows + row] = rows[row * n + f];
+    }
+    return columns_;
+  }
+
+ private:
+  std::vector<T> codes_;
+  std::vector<CodeColumn> columns_;
+};
+
+/// Log-joints of a block; rows with missing features are summed out one by one.
+template <class T>
+void complete_block(const T& tables, std::span<const CodeColumn> columns, std::size_t first, std::size_t rows,
+                    double* joint, SummingOut::Workspace& work, std::vector<Code>& row_codes) {
+  std::uint8_t incomplete[kMaxBlockRows];
+  const std::size_t s = tables.lookup.n_classes;
+  log_joint_block(tables.lookup, tables.cardinalities, columns, first, rows, joint, incomplete, best_isa());
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!incomplete[i]) continue;
+    row_codes.resize(columns.size());
+    for (std::size_t f = 0; f < columns.size(); ++f) row_codes[f] = wide_code(columns[f], first + i);
+    check_codes(row_codes, tables.cardinalities);
+    tables.summing_out.log_joint(row_codes, {joint + i * s, s}, work);
+  }
+}
+
+/// Goes through rows in blocks on several threads. `block_of(first, rows)` is made once per task and gives the columns
+/// of a block and the row they start at; `take(first, rows, joint)` receives the log-joints.
+template <class T, class MakeLoader, class Take>
+void for_each_block(const T& tables, std::size_t n_rows, int threads, MakeLoader make_loader, Take take) {
+  const std::size_t step = block_rows(tables.lookup.padded_classes);
+  parallel_for(n_rows, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    auto load = make_loader();
+    SummingOut::Workspace work;
+    std::vector<Code> row_codes;
+    std::vector<double> joint(step * tables.lookup.n_classes);
+    for (std::size_t first = begin; first < end; first += step) {
+      const std::size_t rows = std::min(step, end - first);
+      const auto [columns, offset] = load(first, rows);
+      complete_block(tables, columns, offset, rows, joint.data(), work, row_codes);
+      take(first, rows, joint.data());
+    }
+  });
+}
+
+auto columns_loader(std::span<const CodeColumn> columns) {
+  return [columns] { return [columns](std::size_t first, std::size_t) { return std::pair(columns, first); }; };
+}
+
+template <class T>
+auto rows_loader(std::span<const T> rows, std::size_t n_features) {
+  return [rows, n_features] {
+    return [rows, n_features, buffer = Transposed<T>(n_features)](std::size_t first, std::size_t count) mutable {
+      return std::pair(buffer.load(rows.data() + first * n_features, count), std::size_t{0});
+    };
+  };
+}
+
+template <class T, class MakeLoader>
+void predict_batch(const T& tables, std::size_t n_rows, MakeLoader make_loader, Output output, std::span<double> out,
+                   int threads) {
+  const std::uint32_t s = tables.lookup.n_classes;
+  check_size("the output", n_rows * s, out.size());
+  for_each_block(tables, n_rows, threads, make_loader, [&](std::size_t first, std::size_t rows, double* joint) {
+    finish_block(joint, rows, s, output, best_isa());
+    std::copy_n(joint, rows * s, out.data() + first * s);
+  });
+}
+
+template <class T, class MakeLoader>
+void predict_batch_classes(const T& tables, std::size_t n_rows, MakeLoader make_loader, std::span<std::uint32_t> out,
+                           int threads) {
+  const std::uint32_t s = tables.lookup.n_classes;
+  check_size("the output", n_rows, out.size());
+  for_each_block(tables, n_rows, threads, make_loader, [&](std::size_t first, std::size_t rows, const double* joint) {
+    for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * s, s);
+  });
+}
+
+std::size_t count_rows(std::size_t n_codes, std::size_t n_features) {
+  if (n_features == 0 || n_codes % n_features != 0)
+    throw InvalidInput(
+        join_text("rows of ", n_features, " features were expected, but ", n_codes, " codes do not make whole rows"));
+  return n_codes / n_features;
+}
+
+}  // namespace
+
+Predictor::Predictor(const Network& network) : tables_(std::make_unique<const Tables>(network)) {}
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+std::size_t Predictor::n_features() const {
+  return tables_->cardinalities.size();
+}
+
+std::uint32_t Predictor::n_classes() const {
+  return tables_->lookup.n_classes;
+}
+
+void Predictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+  const LookupTables& lookup = tables_->lookup;
+  const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
+  check_size("a row", n_features(), row.size());
+  check_size("the output", s, out.size());
+  bool complete = true;
+  for (std::size_t f = 0; f < row.size(); ++f) complete &= row[f] < tables_->cardinalities[f];
+  if (complete) {
+    std::copy_n(lookup.prior.begin(), s, out.begin());
+    for (const LookupGroup& group : lookup.groups) {
+      std::size_t index = 0;
+      for (const auto& member : group.members) index += std::size_t{row[member.feature]} * member.stride;
+      const double* term = lookup.cells.data() + group.offset + index * width;
+      for (std::uint32_t c = 0; c < s; ++c) out[c] += term[c];
+    }
+  } else {
+    check_codes(row, tables_->cardinalities);
+    SummingOut::Workspace work;
+    tables_->summing_out.log_joint(row, out, work);
+  }
+  finish_block(out.data(), 1, s, output, best_isa());
+}
+
+std::uint32_t Predictor::predict_class(std::span<const Code> row) const {
+  std::vector<double> joint(n_classes());
+  predict(row, Output::kLogJoint, joint);
+  return best_class(joint.data(), joint.size());
+}
+
+void Predictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
+  predict_batch(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), output, out, threads);
+}
+
+void Predictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
+                             int threads) const {
+  predict_batch(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), output, out, threads);
+}
+
+void Predictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
+  predict_batch_classes(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), out, threads);
+}
+
+void Predictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
+                                     int threads) const {
+  predict_batch_classes(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), out, threads);
+}
+
+void Predictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
+                                std::span<double> out, int threads) const {
+  check_size("the list of columns", n_features(), columns.size());
+  predict_batch(*tables_, n_rows, columns_loader(columns), output, out, threads);
+}
+
+void Predictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
+                                        std::span<std::uint32_t> out, int threads) const {
+  check_size("the list of columns", n_features(), columns.size());
+  predict_batch_classes(*tables_, n_rows, columns_loader(columns), out, threads);
+}
+
+}  // namespace tanager

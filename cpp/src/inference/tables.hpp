@@ -1,0 +1,41 @@
+// What a predictor is made of, shared by the block kernel, the single row and the rows with missing features.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tanager/network.hpp"
+
+namespace tanager {
+
+/// One look-up that serves several features: their terms summed over all joint values of the features involved.
+struct LookupGroup {
+  struct Member {
+    std::size_t feature;
+    std::uint32_t stride;  ///< of the feature's code in the joint index
+  };
+  std::vector<std::size_t> terms;  ///< the features whose terms it sums, in this order
+  std::vector<Member> members;     ///< these and their parents
+  std::uint32_t size = 1;          ///< number of joint values
+  std::size_t offset = 0;          ///< of the group's first cell in LookupTables::cells
+};
+
+/// All look-ups. The log-joint of a row is *defined* as prior + group 0 + group 1 + ..., each group being the sum of
+/// its features' terms in order: one definition, so that every way of computing it gives the same bits.
+struct LookupTables {
+  std::uint32_t n_classes = 0;
+  /// n_classes rounded up to what vector registers like: 1, 2, 4, then multiples of 8. Rows of `cells` are this long.
+  std::uint32_t padded_classes = 0;
+  std::vector<double> prior;  ///< ln P(class), padded
+  std::vector<LookupGroup> groups;
+  std::vector<double> cells;  ///< [group][joint value][padded class]
+};
+
+LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> log_tables);
+
+/// Logarithms of a network's tables, laid out as they are; what summing out works on.
+std::vector<std::vector<double>> log_tables(const Network& network);
+
+}  // namespace tanager
