@@ -1,0 +1,284 @@
+// The store behind all learning from counts: one flat array of cells, offsets into it, and sizes checked before
+// anything is allocated.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "tanager/counts.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+/// A whole set larger than this many cells (8 GiB) is refused.
+constexpr std::uint64_t kMaxSetCells = std::uint64_t{1} << 30;
+constexpr std::uint64_t kSaturated = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > kSaturated / b ? kSaturated : a * b;
+}
+
+std::string cells_text(std::uint64_t cells) {
+  return cells == kSaturated ? "more than " + std::to_string(kSaturated - 1) : std::to_string(cells);
+}
+
+std::string describe(const Family& family) {
+  std::string text = "feature " + std::to_string(family.child);
+  for (std::size_t i = 0; i < family.parents.size(); ++i)
+    text += (i == 0 ? " with parents " : ", ") + std::to_string(family.parents[i]);
+  return text;
+}
+
+void check_family(const Family& family, std::size_t n_features) {
+  const auto check_index = [&](std::size_t f) {
+    if (f >= n_features)
+      throw InvalidInput("a family names feature " + std::to_string(f) + ", but there are " +
+                         std::to_string(n_features) + " features");
+  };
+  check_index(family.child);
+  for (std::size_t i = 0; i < family.parents.size(); ++i) {
+    check_index(family.parents[i]);
+    const auto before = family.parents.begin() + static_cast<std::ptrdiff_t>(i);
+    if (family.parents[i] == family.child || std::find(family.parents.begin(), before, family.parents[i]) != before)
+      throw InvalidInput("the features of a family must differ, but feature " + std::to_string(family.parents[i]) +
+                         " occurs twice in the family of feature " + std::to_string(family.child));
+  }
+}
+
+std::vector<std::uint32_t> dims_of(const Family& family, std::span<const std::uint32_t> cardinalities) {
+  std::vector<std::uint32_t> dims;
+  dims.reserve(family.parents.size() + 1);
+  for (const std::size_t parent : family.parents) dims.push_back(cardinalities[parent]);
+  dims.push_back(cardinalities[family.child]);
+  return dims;
+}
+
+std::size_t pair_index(std::size_t u, std::size_t v, std::size_t n) {
+  return u * (2 * n - u - 1) / 2 + (v - u - 1);
+}
+
+/// [u][v][class] -> [v][u][class]
+std::vector<double> transposed(std::span<const double> cells, std::size_t n_u, std::size_t n_v, std::size_t n_classes) {
+  std::vector<double> out(cells.size());
+  for (std::size_t u = 0; u < n_u; ++u)
+    for (std::size_t v = 0; v < n_v; ++v)
+      std::copy_n(cells.data() + (u * n_v + v) * n_classes, n_classes, out.data() + (v * n_u + u) * n_classes);
+  return out;
+}
+
+void check_recoding(const Recoding& recoding, std::size_t n_old, std::uint32_t n_new, const std::string& what) {
+  if (recoding.size() != n_old)
+    throw InvalidInput("the recoding of " + what + " has " + std::to_string(recoding.size()) + " entries, but " +
+                       std::to_string(n_old) + " values are known");
+  std::vector<bool> taken(n_new, false);
+  for (const Code code : recoding) {
+    if (code >= n_new)
+      throw InvalidInput("the recoding of " + what + " leads to code " + std::to_string(code) + ", but only " +
+                         std::to_string(n_new) + " values are declared");
+    if (taken[code])
+      throw InvalidInput("the recoding of " + what + " leads to code " + std::to_string(code) + " twice");
+    taken[code] = true;
+  }
+}
+
+/// Copies a table cell by cell to where the recodings of its axes (outermost first) put it.
+void move_cells(std::span<const double> from, std::span<double> to, std::span<const Recoding* const> axes,
+                std::span<const std::uint32_t> new_dims) {
+  if (from.empty()) return;
+  const std::size_t n_axes = axes.size();
+  std::vector<std::size_t> strides(n_axes, 1);
+  for (std::size_t a = n_axes - 1; a > 0; --a) strides[a - 1] = strides[a] * new_dims[a];
+  std::vector<std::size_t> position(n_axes, 0);
+  for (const double cell : from) {
+    std::size_t target = 0;
+    for (std::size_t a = 0; a < n_axes; ++a) target += strides[a] * (*axes[a])[position[a]];
+    to[target] = cell;
+    for (std::size_t a = n_axes; a-- > 0 && ++position[a] == axes[a]->size();) position[a] = 0;
+  }
+}
+
+}  // namespace
+
+std::uint64_t checked_table_size(const Family& family, std::span<const std::uint32_t> cardinalities,
+                                 std::uint32_t n_classes) {
+  check_family(family, cardinalities.size());
+  std::uint64_t cells = saturating_product(n_classes, cardinalities[family.child]);
+  bool empty = cells == 0;
+  for (const std::size_t parent : family.parents) {
+    empty |= cardinalities[parent] == 0;
+    cells = saturating_product(cells, cardinalities[parent]);
+  }
+  if (empty) return 0;  // also where the product had overflowed before it met the zero
+  if (cells > kMaxTableCells)
+    throw InvalidInput("the count table of " + describe(family) + " and the class would have " + cells_text(cells) +
+                       " cells, but at most " + std::to_string(kMaxTableCells) + " are allowed");
+  return cells;
+}
+
+CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
+                   std::vector<Family> families)
+    : cardinalities_(std::move(cardinalities)), n_classes_(n_classes), scope_(scope), families_(std::move(families)) {
+  const std::size_t n = n_features();
+  std::uint64_t total = 0;  // cannot overflow: every table is limited, and so is the sum, at every step
+  const auto append = [&](std::vector<std::size_t>& offsets, const Family& family) {
+    offsets.push_back(static_cast<std::size_t>(total));
+    total += checked_table_size(family, cardinalities_, n_classes_);
+    if (total > kMaxSetCells)
+      throw InvalidInput("the count tables of " + std::to_string(n) + " features" +
+                         (scope_ == CountScope::kPairs ? " and their pairs" : "") + " would have " +
+                         std::to_string(total) + " cells or more, but at most " + std::to_string(kMaxSetCells) +
+                         " are allowed");
+  };
+  for (std::size_t f = 0; f < n; ++f) append(single_offsets_, {f, {}});
+  single_offsets_.push_back(static_cast<std::size_t>(total));
+  if (scope_ == CountScope::kPairs) {
+    pair_offsets_.reserve(n == 0 ? 1 : n * (n - 1) / 2 + 1);
+    Family pair{0, {0}};
+    for (pair.parents[0] = 0; pair.parents[0] < n; ++pair.parents[0])
+      for (pair.child = pair.parents[0] + 1; pair.child < n; ++pair.child) append(pair_offsets_, pair);
+  }
+  for (const Family& family : families_) append(family_offsets_, family);
+  family_offsets_.push_back(static_cast<std::size_t>(total));
+  class_counts_.assign(n_classes_, 0.0);
+  cells_.assign(static_cast<std::size_t>(total), 0.0);
+}
+
+double CountSet::n_rows() const {
+  return std::accumulate(class_counts_.begin(), class_counts_.end(), 0.0);
+}
+
+std::span<const double> CountSet::single(std::size_t f) const {
+  if (f >= n_features())
+    throw InvalidInput("feature " + std::to_string(f) + " was asked for, but there are " +
+                       std::to_string(n_features()) + " features");
+  return std::span(cells_).subspan(single_offsets_[f], single_offsets_[f + 1] - single_offsets_[f]);
+}
+
+std::span<const double> CountSet::pair(std::size_t u, std::size_t v) const {
+  if (scope_ != CountScope::kPairs)
+    throw InvalidInput("counts of a pair of features were asked for, but only single features were counted");
+  if (u >= v || v >= n_features())
+    throw InvalidInput("a pair of features u < v below " + std::to_string(n_features()) + " is needed, but got " +
+                       std::to_string(u) + " and " + std::to_string(v));
+  const std::size_t size = std::size_t{cardinalities_[u]} * cardinalities_[v] * n_classes_;
+  return std::span(cells_).subspan(pair_offsets_[pair_index(u, v, n_features())], size);
+}
+
+std::span<const double> CountSet::family(std::size_t i) const {
+  if (i >= families_.size())
+    throw InvalidInput("family " + std::to_string(i) + " was asked for, but there are " +
+                       std::to_string(families_.size()) + " families");
+  return std::span(cells_).subspan(family_offsets_[i], family_offsets_[i + 1] - family_offsets_[i]);
+}
+
+namespace {
+std::span<double> writable(std::span<const double> cells) {
+  return {const_cast<double*>(cells.data()), cells.size()};
+}
+}  // namespace
+
+// The set itself is not const here, so neither are its cells.
+std::span<double> CountSet::single(std::size_t f) {
+  return writable(std::as_const(*this).single(f));
+}
+std::span<double> CountSet::pair(std::size_t u, std::size_t v) {
+  return writable(std::as_const(*this).pair(u, v));
+}
+std::span<double> CountSet::family(std::size_t i) {
+  return writable(std::as_const(*this).family(i));
+}
+
+bool CountSet::can_answer(const Family& family) const {
+  if (family.child >= n_features()) return false;
+  if (family.parents.empty()) return true;
+  if (family.parents.size() == 1 && scope_ == CountScope::kPairs)
+    return family.parents[0] < n_features() && family.parents[0] != family.child;
+  return std::find(families_.begin(), families_.end(), family) != families_.end();
+}
+
+CountTable CountSet::table(const Family& family) const {
+  check_family(family, n_features());
+  if (!can_answer(family)) throw InvalidInput("the family of " + describe(family) + " was not counted");
+  CountTable table{family, dims_of(family, cardinalities_), n_classes_, {}};
+  const auto copy = [&](std::span<const double> cells) { table.cells.assign(cells.begin(), cells.end()); };
+  if (family.parents.empty()) {
+    copy(single(family.child));
+  } else if (family.parents.size() == 1 && scope_ == CountScope::kPairs) {
+    const std::size_t u = family.parents[0];
+    const std::size_t v = family.child;
+    if (u < v)
+      copy(pair(u, v));
+    else
+      table.cells = transposed(pair(v, u), cardinalities_[v], cardinalities_[u], n_classes_);
+  } else {
+    const auto found = std::find(families_.begin(), families_.end(), family);
+    copy(this->family(static_cast<std::size_t>(found - families_.begin())));
+  }
+  return table;
+}
+
+namespace {
+void check_same(const CountSet& a, const CountSet& b) {
+  const auto refuse = [](const std::string& what) {
+    throw InvalidInput("count sets add and subtract only over the same variables and tables, but " + what);
+  };
+  if (a.n_features() != b.n_features())
+    refuse("one has " + std::to_string(a.n_features()) + " features, the other " + std::to_string(b.n_features()));
+  if (a.n_classes() != b.n_classes())
+    refuse("one has " + std::to_string(a.n_classes()) + " classes, the other " + std::to_string(b.n_classes()));
+  for (std::size_t f = 0; f < a.n_features(); ++f)
+    if (a.cardinalities()[f] != b.cardinalities()[f])
+      refuse("feature " + std::to_string(f) + " has " + std::to_string(a.cardinalities()[f]) + " values in one, " +
+             std::to_string(b.cardinalities()[f]) + " in the other");
+  if (a.scope() != b.scope()) refuse("only one of them counts pairs of features");
+  if (a.families() != b.families()) refuse("their families differ");
+}
+}  // namespace
+
+CountSet& CountSet::operator+=(const CountSet& other) {
+  check_same(*this, other);
+  std::transform(cells_.begin(), cells_.end(), other.cells_.begin(), cells_.begin(), std::plus<>());
+  std::transform(class_counts_.begin(), class_counts_.end(), other.class_counts_.begin(), class_counts_.begin(),
+                 std::plus<>());
+  return *this;
+}
+
+CountSet& CountSet::operator-=(const CountSet& other) {
+  check_same(*this, other);
+  std::transform(cells_.begin(), cells_.end(), other.cells_.begin(), cells_.begin(), std::minus<>());
+  std::transform(class_counts_.begin(), class_counts_.end(), other.class_counts_.begin(), class_counts_.begin(),
+                 std::minus<>());
+  return *this;
+}
+
+CountSet CountSet::recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                           const std::vector<Recoding>& features, const Recoding& classes) const {
+  if (cardinalities.size() != n_features() || features.size() != n_features())
+    throw InvalidInput("expected " + std::to_string(n_features()) + " cardinalities and recodings, but got " +
+                       std::to_string(cardinalities.size()) + " and " + std::to_string(features.size()));
+  for (std::size_t f = 0; f < n_features(); ++f)
+    check_recoding(features[f], cardinalities_[f], cardinalities[f], "feature " + std::to_string(f));
+  check_recoding(classes, n_classes_, n_classes, "the class");
+
+  CountSet grown(std::move(cardinalities), n_classes, scope_, families_);
+  for (std::size_t c = 0; c < n_classes_; ++c) grown.class_counts_[classes[c]] = class_counts_[c];
+  const auto move = [&](const Family& family, std::span<const double> from, std::span<double> to) {
+    std::vector<const Recoding*> axes;
+    for (const std::size_t parent : family.parents) axes.push_back(&features[parent]);
+    axes.push_back(&features[family.child]);
+    axes.push_back(&classes);
+    std::vector<std::uint32_t> new_dims = dims_of(family, grown.cardinalities_);
+    new_dims.push_back(n_classes);
+    move_cells(from, to, axes, new_dims);
+  };
+  for (std::size_t f = 0; f < n_features(); ++f) move({f, {}}, single(f), grown.single(f));
+  if (scope_ == CountScope::kPairs)
+    for (std::size_t u = 0; u < n_features(); ++u)
+      for (std::size_t v = u + 1; v < n_features(); ++v) move({v, {u}}, pair(u, v), grown.pair(u, v));
+  for (std::size_t i = 0; i < families_.size(); ++i) move(families_[i], family(i), grown.family(i));
+  return grown;
+}
+
+}  // namespace tanager

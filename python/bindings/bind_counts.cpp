@@ -1,0 +1,178 @@
+// tanager._core.CountSet: counting, arithmetic, and raw cells for serialization.
+#include <pybind11/operators.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "tanager/counts.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager::python {
+namespace {
+
+using FamilyPairs = std::vector<std::pair<std::size_t, std::vector<std::size_t>>>;
+
+std::vector<Family> to_families(const FamilyPairs& pairs) {
+  std::vector<Family> families;
+  families.reserve(pairs.size());
+  for (const auto& [child, parents] : pairs) families.push_back({child, parents});
+  return families;
+}
+
+CountScope to_scope(const std::string& name) {
+  if (name == "singles") return CountScope::kSingles;
+  if (name == "pairs") return CountScope::kPairs;
+  throw InvalidInput("scope must be \"singles\" or \"pairs\", but is \"" + name + "\"");
+}
+
+/// Calls visit(span) on the class counts and then on every table, in the order of serialization.
+template <class Set, class Visit>
+void for_each_table(Set& counts, Visit visit) {
+  visit(counts.class_counts());
+  const std::size_t n = counts.n_features();
+  for (std::size_t f = 0; f < n; ++f) visit(counts.single(f));
+  if (counts.scope() == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) visit(counts.pair(u, v));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) visit(counts.family(i));
+}
+
+Array<double> all_cells(const CountSet& counts) {
+  std::vector<double> cells;
+  for_each_table(counts, [&](std::span<const double> table) { cells.insert(cells.end(), table.begin(), table.end()); });
+  return to_array(std::move(cells));
+}
+
+CountSet from_cells(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, const std::string& scope,
+                    const FamilyPairs& families, const Array<double>& cells) {
+  CountSet counts(std::move(cardinalities), n_classes, to_scope(scope), to_families(families));
+  std::size_t needed = 0;
+  for_each_table(std::as_const(counts), [&](std::span<const double> table) { needed += table.size(); });
+  const auto source = as_span(cells);
+  if (cells.ndim() != 1 || source.size() != needed)
+    throw InvalidInput("expected " + std::to_string(needed) + " cells in one dimension, but got " +
+                       std::to_string(source.size()));
+  const double* next = source.data();
+  for_each_table(counts, [&](std::span<double> table) {
+    std::copy_n(next, table.size(), table.begin());
+    next += table.size();
+  });
+  return counts;
+}
+
+bool same(const CountSet& a, const CountSet& b) {
+  if (!std::ranges::equal(a.cardinalities(), b.cardinalities()) || a.n_classes() != b.n_classes() ||
+      a.scope() != b.scope() || a.families() != b.families())
+    return false;
+  // Over the same variables and families the tables follow each other in the same order in both.
+  bool equal = std::ranges::equal(a.class_counts(), b.class_counts());
+  const std::size_t n = a.n_features();
+  for (std::size_t f = 0; equal && f < n; ++f) equal = std::ranges::equal(a.single(f), b.single(f));
+  if (a.scope() == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; equal && v < n; ++v) equal = std::ranges::equal(a.pair(u, v), b.pair(u, v));
+  for (std::size_t i = 0; equal && i < a.families().size(); ++i) equal = std::ranges::equal(a.family(i), b.family(i));
+  return equal;
+}
+
+py::ssize_t extent(std::size_t n) {
+  return static_cast<py::ssize_t>(n);
+}
+
+Array<double> single(const CountSet& counts, std::size_t f) {
+  const auto cells = counts.single(f);
+  return copy_array(cells, {extent(counts.cardinalities()[f]), extent(counts.n_classes())});
+}
+
+Array<double> table(const CountSet& counts, std::size_t child, std::vector<std::size_t> parents) {
+  CountTable found = counts.table({child, std::move(parents)});
+  std::vector<py::ssize_t> shape(found.dims.begin(), found.dims.end());
+  shape.push_back(extent(found.n_classes));
+  return to_array(std::move(found.cells), std::move(shape));
+}
+
+Array<double> pair(const CountSet& counts, std::size_t u, std::size_t v) {
+  const auto cells = counts.pair(u, v);
+  return copy_array(cells,
+                    {extent(counts.cardinalities()[u]), extent(counts.cardinalities()[v]), extent(counts.n_classes())});
+}
+
+Recoding to_recoding(const Array<Code>& codes) {
+  const auto view = as_span(codes);
+  return Recoding(view.begin(), view.end());
+}
+
+CountSet recoded(const CountSet& counts, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                 const std::vector<Array<Code>>& features, const Array<Code>& classes) {
+  std::vector<Recoding> recodings;
+  recodings.reserve(features.size());
+  for (const auto& codes : features) recodings.push_back(to_recoding(codes));
+  const Recoding of_class = to_recoding(classes);
+  const py::gil_scoped_release nogil;
+  return counts.recoded(std::move(cardinalities), n_classes, recodings, of_class);
+}
+
+CountSet count_dataset(const Dataset& data, const std::string& scope, const FamilyPairs& families, int threads) {
+  const CountScope tables = to_scope(scope);
+  const std::vector<Family> chosen = to_families(families);
+  const py::gil_scoped_release nogil;
+  return count(data, tables, chosen, threads);
+}
+
+FamilyPairs family_pairs(const CountSet& counts) {
+  FamilyPairs pairs;
+  for (const Family& family : counts.families()) pairs.emplace_back(family.child, family.parents);
+  return pairs;
+}
+
+}  // namespace
+
+void bind_counts(py::module_& m) {
+  py::class_<CountSet>(m, "CountSet")
+      .def(py::init([](std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, const std::string& scope,
+                       const FamilyPairs& families) {
+             return CountSet(std::move(cardinalities), n_classes, to_scope(scope), to_families(families));
+           }),
+           py::arg("cardinalities"), py::arg("n_classes"), py::arg("scope"), py::arg("families") = FamilyPairs{})
+      .def_static("count", &count_dataset, py::arg("dataset"), py::arg("scope"), py::arg("families") = FamilyPairs{},
+                  py::arg("threads") = 1)
+      .def_static("from_cells", &from_cells, py::arg("cardinalities"), py::arg("n_classes"), py::arg("scope"),
+                  py::arg("families"), py::arg("cells").noconvert())
+      .def_property_readonly("n_rows", &CountSet::n_rows)
+      .def_property_readonly("n_features", &CountSet::n_features)
+      .def_property_readonly("n_classes", &CountSet::n_classes)
+      .def_property_readonly("cardinalities",
+                             [](const CountSet& counts) {
+                               const auto all = counts.cardinalities();
+                               return std::vector<std::uint32_t>(all.begin(), all.end());
+                             })
+      .def_property_readonly(
+          "scope", [](const CountSet& counts) { return counts.scope() == CountScope::kPairs ? "pairs" : "singles"; })
+      .def_property_readonly("families", &family_pairs)
+      .def_property_readonly("class_counts", [](const CountSet& counts) { return copy_array(counts.class_counts()); })
+      .def("single", &single, py::arg("f"))
+      .def("pair", &pair, py::arg("u"), py::arg("v"))
+      .def("table", &table, py::arg("child"), py::arg("parents"))
+      .def(
+          "can_answer",
+          [](const CountSet& counts, std::size_t child, std::vector<std::size_t> parents) {
+            return counts.can_answer({child, std::move(parents)});
+          },
+          py::arg("child"), py::arg("parents"))
+      .def("recoded", &recoded, py::arg("cardinalities"), py::arg("n_classes"), py::arg("features").noconvert(),
+           py::arg("classes").noconvert())
+      .def("cells", &all_cells)
+      .def(py::self += py::self)
+      .def(py::self -= py::self)
+      .def(
+          "__add__", [](CountSet a, const CountSet& b) { return a += b; }, py::is_operator())
+      .def(
+          "__sub__", [](CountSet a, const CountSet& b) { return a -= b; }, py::is_operator())
+      .def("__eq__", &same, py::is_operator());
+}
+
+}  // namespace tanager::python
