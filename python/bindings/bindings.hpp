@@ -6,5 +6,6 @@ namespace tanager::python {
 
 void bind_data(pybind11::module_& m);
 void bind_counts(pybind11::module_& m);
+void bind_discretize(pybind11::module_& m);
 
 }  // namespace tanager::python

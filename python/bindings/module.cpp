@@ -14,4 +14,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
 
   tanager::python::bind_data(m);
   tanager::python::bind_counts(m);
+  tanager::python::bind_discretize(m);
 }
