@@ -6,6 +6,8 @@ namespace tanager::python {
 
 void bind_data(pybind11::module_& m);
 void bind_counts(pybind11::module_& m);
+void bind_network(pybind11::module_& m);
+void bind_learning(pybind11::module_& m);
 void bind_discretize(pybind11::module_& m);
 
 }  // namespace tanager::python

@@ -194,7 +194,10 @@ void Predictor::predict(std::span<const Code> row, Output output, std::span<doub
 }
 
 std::uint32_t Predictor::predict_class(std::span<const Code> row) const {
-  std::vector<double> joint(n_classes());
+  constexpr std::uint32_t kOnStack = 64;
+  double few[kOnStack];
+  std::vector<double> many(n_classes() > kOnStack ? n_classes() : 0);
+  const std::span<double> joint = many.empty() ? std::span<double>(few, n_classes()) : std::span<double>(many);
   predict(row, Output::kLogJoint, joint);
   return best_class(joint.data(), joint.size());
 }

@@ -48,6 +48,7 @@ struct LogSum {
 SummingOut::SummingOut(const Structure& structure, std::span<const std::uint32_t> cardinalities,
                        std::vector<double> log_prior, std::span<const std::vector<double>> log_tables)
     : structure_(structure),
+      one_dependence_(structure.is_one_dependence()),
       cardinalities_(cardinalities),
       log_prior_(std::move(log_prior)),
       log_tables_(log_tables),
@@ -61,7 +62,7 @@ SummingOut::SummingOut(const Structure& structure, std::span<const std::uint32_t
 }
 
 void SummingOut::log_joint(std::span<const Code> row, std::span<double> out, Workspace& work) const {
-  if (structure_.is_one_dependence())
+  if (one_dependence_)
     pass_messages(row, out, work);
   else
     enumerate(row, out, work);

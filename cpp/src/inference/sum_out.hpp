@@ -36,6 +36,7 @@ class SummingOut {
   const double* term(std::size_t feature, std::span<const Code> row) const;
 
   const Structure& structure_;
+  bool one_dependence_;
   std::span<const std::uint32_t> cardinalities_;
   std::vector<double> log_prior_;
   std::span<const std::vector<double>> log_tables_;

@@ -1,0 +1,89 @@
+// Scores, structure learners and parameter learners.
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/parameters.hpp"
+#include "tanager/scores.hpp"
+#include "tanager/structure.hpp"
+
+namespace tanager::python {
+namespace {
+
+Score score_of(const std::string& name) {
+  if (name == "loglik") return Score::kLogLikelihood;
+  if (name == "aic") return Score::kAic;
+  if (name == "bic") return Score::kBic;
+  if (name == "bdeu") return Score::kBdeu;
+  if (name == "k2") return Score::kK2;
+  throw InvalidInput("the score must be loglik, aic, bic, bdeu or k2, but is " + name);
+}
+
+std::size_t extent(const Array<double>& table, py::ssize_t axis, py::ssize_t dimensions) {
+  if (table.ndim() != dimensions)
+    throw InvalidInput("expected a table of " + std::to_string(dimensions) + " dimensions, but got " +
+                       std::to_string(table.ndim()));
+  return static_cast<std::size_t>(table.shape(axis));
+}
+
+double score_family(const CountSet& counts, std::size_t child, const std::vector<std::size_t>& parents,
+                    const std::string& score, double equivalent_sample_size) {
+  return family_score(counts.table({child, parents}), score_of(score), equivalent_sample_size);
+}
+
+std::vector<std::vector<std::size_t>> chow_liu(const CountSet& counts, const std::string& score,
+                                               std::optional<std::size_t> root, int threads) {
+  const ChowLiuOptions options{score_of(score), root};
+  const py::gil_scoped_release release;
+  const Structure structure = learn_chow_liu(counts, options, threads);
+  std::vector<std::vector<std::size_t>> parents;
+  for (std::size_t f = 0; f < structure.n_features(); ++f) parents.push_back(structure.parents(f));
+  return parents;
+}
+
+Array<double> weights(const CountSet& counts, const std::string& score, int threads) {
+  const Score kind = score_of(score);
+  std::vector<double> values;
+  {
+    const py::gil_scoped_release release;
+    values = chow_liu_weights(counts, kind, threads);
+  }
+  return to_array(std::move(values));
+}
+
+Network dirichlet(const std::vector<std::vector<std::size_t>>& parents, const CountSet& counts, double alpha,
+                  std::optional<double> equivalent_sample_size, std::vector<double> class_prior) {
+  const py::gil_scoped_release release;
+  return estimate_dirichlet(Structure(parents), counts, {alpha, equivalent_sample_size, std::move(class_prior)});
+}
+
+}  // namespace
+
+void bind_learning(py::module_& m) {
+  m.def("entropy", [](const Array<double>& counts) { return entropy(as_span(counts)); }, py::arg("counts").noconvert());
+  m.def(
+      "mutual_information",
+      [](const Array<double>& table) {
+        return mutual_information(as_span(table), extent(table, 0, 2), extent(table, 1, 2));
+      },
+      py::arg("table").noconvert());
+  m.def(
+      "conditional_mutual_information",
+      [](const Array<double>& table) {
+        return conditional_mutual_information(as_span(table), extent(table, 0, 3), extent(table, 1, 3),
+                                              extent(table, 2, 3));
+      },
+      py::arg("table").noconvert());
+  m.def("family_score", &score_family, py::arg("counts"), py::arg("child"), py::arg("parents"), py::arg("score"),
+        py::arg("equivalent_sample_size") = 1.0);
+  m.def("chow_liu_weights", &weights, py::arg("counts"), py::arg("score"), py::arg("threads") = 1);
+  m.def("learn_chow_liu", &chow_liu, py::arg("counts"), py::arg("score"), py::arg("root") = py::none(),
+        py::arg("threads") = 1);
+  m.def("estimate_dirichlet", &dirichlet, py::arg("parents"), py::arg("counts"), py::arg("alpha") = 1.0,
+        py::arg("equivalent_sample_size") = py::none(), py::arg("class_prior") = std::vector<double>());
+}
+
+}  // namespace tanager::python
