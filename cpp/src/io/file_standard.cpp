@@ -1,0 +1,110 @@
+// Files where there is no POSIX, through the standard library alone. Replacing is as safe against failures of writing;
+// only the loss of power right after saving is left to the operating system.
+#include "io/file.hpp"
+
+#if !TANAGER_POSIX_FILES
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <system_error>
+
+#include "tanager/errors.hpp"
+
+namespace tanager::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Paths are UTF-8, whatever the system's own encoding.
+fs::path to_path(const std::string& path) {
+  return fs::path(std::u8string(path.begin(), path.end()));
+}
+
+/// The passing file, removed again unless it is renamed into place.
+class PassingFile {
+ public:
+  explicit PassingFile(const fs::path& folder) {
+    const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    const std::uint64_t chance = (std::uint64_t{std::random_device{}()} << 32) ^ now;
+    path_ = folder / (".tanager-" + std::to_string(chance) + ".tmp");
+  }
+  ~PassingFile() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove(path_, ignored);
+  }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+
+  void write(std::span<const std::byte> content) const {
+    std::ofstream out(path_, std::ios::binary | std::ios::trunc);
+    if (!out) throw ModelFileError("no file can be created in its folder");
+    out.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+    out.close();
+    if (!out) throw ModelFileError("writing failed, perhaps because the disk is full");
+  }
+  void rename_to(const fs::path& target) {
+    std::error_code error;
+    fs::rename(path_, target, error);
+    if (error) throw ModelFileError(error.message());
+    path_.clear();
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+struct InputFile::Handle {
+  std::ifstream stream;
+  std::uint64_t size = 0;
+};
+
+InputFile::InputFile(const std::string& path) : handle_(new Handle) {
+  const fs::path file = to_path(path);
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) throw ModelFileError("there is no such file");
+  if (error) throw ModelFileError(error.message());
+  if (fs::is_directory(status)) throw ModelFileError("it is a folder");
+  if (!fs::is_regular_file(status)) throw ModelFileError("it is a device or pipe, not a regular file");
+  handle_->size = fs::file_size(file, error);
+  if (error) throw ModelFileError(error.message());
+  handle_->stream.open(file, std::ios::binary);
+  if (!handle_->stream) throw ModelFileError("it cannot be opened for reading");
+}
+
+InputFile::~InputFile() = default;
+
+std::uint64_t InputFile::size() const {
+  return handle_->size;
+}
+
+void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
+  std::ifstream& stream = handle_->stream;
+  stream.seekg(static_cast<std::streamoff>(offset));
+  stream.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size()));
+  if (!stream) throw ModelFileError("it became shorter while it was read, or reading failed");
+}
+
+void replace_file(const std::string& path, std::span<const std::byte> content) {
+  fs::path target = to_path(path);
+  std::error_code error;
+  if (fs::is_symlink(target, error)) target = fs::weakly_canonical(target);
+  const fs::file_status status = fs::status(target, error);
+  if (fs::is_directory(status)) throw ModelFileError("it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw ModelFileError("it is a device or pipe, not a regular file");
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) throw ModelFileError("the folder '" + folder.string() + "' does not exist");
+  PassingFile file(folder);
+  file.write(content);
+  if (fs::exists(status)) fs::permissions(to_path(path), status.permissions(), error);
+  file.rename_to(target);
+}
+
+}  // namespace tanager::io
+
+#endif

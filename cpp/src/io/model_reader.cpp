@@ -1,0 +1,221 @@
+// Reads the sections that model_writer.cpp describes. Nothing in the file is believed: sizes are compared with the
+// bytes that remain before memory is asked for, and the constructors of Structure, Network, CountSet and Model check
+// meanings.
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "io/bytes.hpp"
+#include "io/checksum.hpp"
+#include "io/model_format.hpp"
+
+namespace tanager {
+namespace io {
+namespace {
+
+std::vector<std::size_t> read_indices(ByteReader& in, std::size_t limit) {
+  std::vector<std::size_t> indices(in.count(sizeof(std::uint32_t)));
+  for (std::size_t& index : indices) {
+    index = in.number<std::uint32_t>();
+    if (index >= limit) in.fail("names feature " + std::to_string(index) + ", but there are " + std::to_string(limit));
+  }
+  return indices;
+}
+
+std::vector<std::uint32_t> read_cardinalities(ByteReader& in, std::uint32_t n_features) {
+  in.need(n_features, sizeof(std::uint32_t));
+  std::vector<std::uint32_t> cardinalities(n_features);
+  for (std::uint32_t& cardinality : cardinalities) {
+    cardinality = in.number<std::uint32_t>();
+    if (cardinality == 0 || cardinality > kMaxValues)
+      in.fail("gives a feature " + std::to_string(cardinality) + " values, but 1 to " + std::to_string(kMaxValues) +
+              " are possible");
+  }
+  return cardinalities;
+}
+
+/// Cells of a table over the child, its parents and the class; the largest number if there are too many to count.
+std::uint64_t table_cells(const Family& family, std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+  std::uint64_t cells = saturating_multiply(cardinalities[family.child], n_classes);
+  for (const std::size_t parent : family.parents) cells = saturating_multiply(cells, cardinalities[parent]);
+  return cells;
+}
+
+Network read_network(ByteReader in) {
+  const auto n_classes = in.count(sizeof(double));
+  const auto n_features = in.count(2 * sizeof(std::uint32_t));
+  std::vector<double> class_probabilities = in.reals(n_classes);
+  std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
+  std::vector<std::vector<std::size_t>> parents;
+  parents.reserve(n_features);
+  for (std::uint32_t f = 0; f < n_features; ++f) parents.push_back(read_indices(in, n_features));
+  Structure structure(std::move(parents));
+  std::vector<std::vector<double>> tables;
+  tables.reserve(n_features);
+  for (std::uint32_t f = 0; f < n_features; ++f)
+    tables.push_back(in.reals(table_cells(structure.family(f), cardinalities, n_classes)));
+  in.finish();
+  return Network(std::move(structure), std::move(cardinalities), std::move(class_probabilities), std::move(tables));
+}
+
+Label read_label(ByteReader& in) {
+  const auto kind = in.number<std::uint8_t>();
+  switch (static_cast<LabelKind>(kind)) {
+    case LabelKind::kBool: {
+      const auto flag = in.number<std::uint8_t>();
+      if (flag > 1) in.fail("has a boolean label of " + std::to_string(flag) + ", which is neither 0 nor 1");
+      return flag == 1;
+    }
+    case LabelKind::kInteger:
+      return static_cast<std::int64_t>(in.number<std::uint64_t>());
+    case LabelKind::kReal:
+      return in.real();
+    case LabelKind::kText:
+      return in.text();
+  }
+  in.fail("has a label of the unknown kind " + std::to_string(kind));
+}
+
+std::vector<Label> read_labels(ByteReader& in) {
+  constexpr std::size_t kLeastLabelSize = 2;
+  const auto count = in.count(kLeastLabelSize);
+  // Labels take more room in memory than in the file, so the format's own limit matters here too.
+  if (count > kMaxValues)
+    in.fail("gives a variable " + std::to_string(count) + " labels, but at most " + std::to_string(kMaxValues) +
+            " are possible");
+  std::vector<Label> labels;
+  labels.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) labels.push_back(read_label(in));
+  return labels;
+}
+
+FeatureInfo read_feature(ByteReader& in) {
+  FeatureInfo feature;
+  const auto kind = in.number<std::uint8_t>();
+  feature.name = in.text();
+  switch (static_cast<FeatureKind>(kind)) {
+    case FeatureKind::kCategories:
+      feature.labels = read_labels(in);
+      return feature;
+    case FeatureKind::kIntervals:
+      feature.is_interval = true;
+      feature.cuts = in.reals(in.count(sizeof(double)));
+      return feature;
+  }
+  in.fail("has a feature of the unknown kind " + std::to_string(kind));
+}
+
+std::vector<FeatureInfo> read_features(ByteReader in, std::size_t n_features) {
+  constexpr std::size_t kLeastFeatureSize = 1 + 2 * sizeof(std::uint32_t);
+  in.need(n_features, kLeastFeatureSize);
+  std::vector<FeatureInfo> features;
+  features.reserve(n_features);
+  for (std::size_t f = 0; f < n_features; ++f) features.push_back(read_feature(in));
+  in.finish();
+  return features;
+}
+
+std::vector<Label> read_classes(ByteReader in) {
+  std::vector<Label> classes = read_labels(in);
+  in.finish();
+  return classes;
+}
+
+/// Cells of all tables of a set. Pairs are summed in closed form, since a loop over the pairs of a file that only
+/// pretends to hold them could last for hours: sum over u < v of r_u r_v = ((sum r)^2 - sum r^2) / 2.
+std::uint64_t set_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
+                        const std::vector<Family>& families) {
+  std::uint64_t sum = 0;
+  std::uint64_t sum_of_squares = 0;
+  for (const std::uint64_t r : cardinalities) {
+    sum = saturating_add(sum, r);
+    sum_of_squares = saturating_add(sum_of_squares, r * r);
+  }
+  std::uint64_t cells = saturating_add(n_classes, saturating_multiply(sum, n_classes));
+  if (scope == CountScope::kPairs) {
+    constexpr std::uint64_t kTooLarge = std::uint64_t{1} << 32;
+    if (sum >= kTooLarge) return std::numeric_limits<std::uint64_t>::max();
+    cells = saturating_add(cells, saturating_multiply((sum * sum - sum_of_squares) / 2, n_classes));
+  }
+  for (const Family& family : families) cells = saturating_add(cells, table_cells(family, cardinalities, n_classes));
+  return cells;
+}
+
+CountSet read_counts(ByteReader in, const Network& network) {
+  const auto scope_number = in.number<std::uint8_t>();
+  if (scope_number > 1) in.fail("has the unknown scope " + std::to_string(scope_number));
+  const CountScope scope = scope_number == 1 ? CountScope::kPairs : CountScope::kSingles;
+  const std::size_t n = network.n_features();
+  std::vector<Family> families(in.count(2 * sizeof(std::uint32_t)));
+  for (Family& family : families) {
+    family.child = in.number<std::uint32_t>();
+    if (family.child >= n)
+      in.fail("names feature " + std::to_string(family.child) + ", but there are " + std::to_string(n));
+    family.parents = read_indices(in, n);
+  }
+  const std::uint64_t cells = set_cells(network.cardinalities(), network.n_classes(), scope, families);
+  if (saturating_multiply(cells, sizeof(double)) != in.remaining())
+    in.fail("should hold " + std::to_string(cells) + " counts, but " + std::to_string(in.remaining()) +
+            " bytes remain for them");
+  const auto cardinalities = network.cardinalities();
+  CountSet counts({cardinalities.begin(), cardinalities.end()}, network.n_classes(), scope, std::move(families));
+  in.reals(counts.class_counts());
+  for (std::size_t f = 0; f < n; ++f) in.reals(counts.single(f));
+  if (scope == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) in.reals(counts.pair(u, v));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) in.reals(counts.family(i));
+  in.finish();
+  return counts;
+}
+
+void check_checksum(std::span<const std::byte> file) {
+  const auto content = file.first(file.size() - kChecksumSize);
+  if (load_little<std::uint64_t>(file.data() + content.size()) != crc64(content))
+    throw ModelFileError("its checksum does not match its content: it was damaged or changed");
+}
+
+Model parse_sections(std::span<const std::byte> file, const SectionTable& table) {
+  const auto payload = [&](const Extent& extent) {
+    return file.subspan(static_cast<std::size_t>(extent.offset), static_cast<std::size_t>(extent.length));
+  };
+  Network network = read_network({payload(table.network), "the network"});
+  std::vector<FeatureInfo> features = read_features({payload(table.features), "features"}, network.n_features());
+  std::vector<Label> classes = read_classes({payload(table.classes), "classes"});
+  const auto settings = payload(table.settings);
+  std::optional<CountSet> counts;
+  if (table.counts) counts = read_counts({payload(*table.counts), "counts"}, network);
+  return Model(std::move(network), std::move(features), std::move(classes),
+               {reinterpret_cast<const char*>(settings.data()), settings.size()}, std::move(counts));
+}
+
+}  // namespace
+
+Model parse_model(std::span<const std::byte> file) {
+  try {
+    const SectionTable table = read_section_table(file.size(), [&](std::uint64_t offset, std::span<std::byte> out) {
+      std::memcpy(out.data(), file.data() + offset, out.size());
+    });
+    check_checksum(file);
+    return parse_sections(file, table);
+  } catch (const InvalidInput& error) {
+    throw ModelFileError(std::string("its content is inconsistent: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    throw ModelFileError("there is not enough memory for it");
+  } catch (const std::length_error&) {
+    throw ModelFileError("there is not enough memory for it");
+  }
+}
+
+}  // namespace io
+
+Model read_model(std::span<const std::byte> bytes) {
+  try {
+    return io::parse_model(bytes);
+  } catch (const ModelFileError& error) {
+    throw ModelFileError(std::string("cannot read the model data: ") + error.what());
+  }
+}
+
+}  // namespace tanager

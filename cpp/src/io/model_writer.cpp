@@ -1,0 +1,140 @@
+// Payloads of the sections, written in the order of their tags. "text" is a u32 length and that many bytes of UTF-8.
+//
+//     network    u32 classes, u32 features, f64 probability of every class, u32 number of values of every feature;
+//                for every feature: u32 number of parents, u32 each; then the tables, f64, laid out as in Network
+//     features   for every feature: u8 kind, text name, u32 count, then labels or f64 cut points
+//     classes    u32 count, labels
+//     settings   the text itself
+//     counts     u8 scope, u32 families, for every family u32 child, u32 number of parents, u32 each;
+//                then f64: class counts, singles, pairs in the order (0,1), (0,2), ..., families
+//     a label    u8 kind, then u8 (bool), u64 in two's complement (integer), f64 (real) or text
+#include <utility>
+
+#include "io/bytes.hpp"
+#include "io/model_format.hpp"
+
+namespace tanager {
+namespace io {
+namespace {
+
+template <class Body>
+void write_section(ByteWriter& out, Tag tag, Body body) {
+  out.number(static_cast<std::uint32_t>(tag));
+  const std::size_t length_at = out.size();
+  out.number(std::uint64_t{0});
+  const std::size_t start = out.size();
+  body();
+  out.patch(length_at, out.size() - start);
+}
+
+void write_indices(ByteWriter& out, const std::vector<std::size_t>& indices) {
+  out.count(indices.size());
+  for (const std::size_t index : indices) out.count(index);
+}
+
+void write_network(ByteWriter& out, const Network& network) {
+  out.number(network.n_classes());
+  out.count(network.n_features());
+  out.reals(network.class_probabilities());
+  for (const std::uint32_t cardinality : network.cardinalities()) out.number(cardinality);
+  for (std::size_t f = 0; f < network.n_features(); ++f) write_indices(out, network.structure().parents(f));
+  for (std::size_t f = 0; f < network.n_features(); ++f) out.reals(network.table(f));
+}
+
+struct WriteLabel {
+  ByteWriter& out;
+
+  void kind(LabelKind value) const { out.number(static_cast<std::uint8_t>(value)); }
+  void operator()(bool value) const {
+    kind(LabelKind::kBool);
+    out.number(static_cast<std::uint8_t>(value ? 1 : 0));
+  }
+  void operator()(std::int64_t value) const {
+    kind(LabelKind::kInteger);
+    out.number(static_cast<std::uint64_t>(value));
+  }
+  void operator()(double value) const {
+    kind(LabelKind::kReal);
+    out.real(value);
+  }
+  void operator()(const std::string& value) const {
+    kind(LabelKind::kText);
+    out.text(value);
+  }
+};
+
+void write_labels(ByteWriter& out, const std::vector<Label>& labels) {
+  out.count(labels.size());
+  for (const Label& label : labels) std::visit(WriteLabel{out}, label);
+}
+
+void write_feature(ByteWriter& out, const FeatureInfo& feature) {
+  const FeatureKind kind = feature.is_interval ? FeatureKind::kIntervals : FeatureKind::kCategories;
+  out.number(static_cast<std::uint8_t>(kind));
+  out.text(feature.name);
+  if (feature.is_interval) {
+    out.count(feature.cuts.size());
+    out.reals(feature.cuts);
+  } else {
+    write_labels(out, feature.labels);
+  }
+}
+
+void write_counts(ByteWriter& out, const CountSet& counts) {
+  out.number(static_cast<std::uint8_t>(counts.scope() == CountScope::kPairs ? 1 : 0));
+  out.count(counts.families().size());
+  for (const Family& family : counts.families()) {
+    out.count(family.child);
+    write_indices(out, family.parents);
+  }
+  const std::size_t n = counts.n_features();
+  out.reals(counts.class_counts());
+  for (std::size_t f = 0; f < n; ++f) out.reals(counts.single(f));
+  if (counts.scope() == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) out.reals(counts.pair(u, v));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) out.reals(counts.family(i));
+}
+
+/// The tables are nearly all of a large file; without this the buffer would be copied as it grows.
+std::size_t expected_size(const Model& model) {
+  std::size_t cells = 0;
+  for (std::size_t f = 0; f < model.n_features(); ++f) cells += model.network().table(f).size();
+  if (model.counts()) {
+    const CountSet& counts = *model.counts();
+    for (std::size_t u = 0; u < counts.n_features(); ++u) {
+      cells += counts.single(u).size();
+      if (counts.scope() == CountScope::kPairs)
+        for (std::size_t v = u + 1; v < counts.n_features(); ++v) cells += counts.pair(u, v).size();
+    }
+    for (std::size_t i = 0; i < counts.families().size(); ++i) cells += counts.family(i).size();
+  }
+  return cells * sizeof(double) + 64 * model.n_features() + model.settings().size() + 256;
+}
+
+}  // namespace
+}  // namespace io
+
+std::vector<std::byte> write_model(const Model& model) {
+  using namespace io;
+  ByteWriter out;
+  out.reserve(expected_size(model));
+  out.raw(std::as_bytes(std::span(kMagic)));
+  out.number(kFormatVersion);
+  const std::size_t length_at = out.size();
+  out.number(std::uint64_t{0});
+  write_section(out, Tag::kNetwork, [&] { write_network(out, model.network()); });
+  write_section(out, Tag::kFeatures, [&] {
+    for (const FeatureInfo& feature : model.features()) write_feature(out, feature);
+  });
+  write_section(out, Tag::kClasses, [&] { write_labels(out, model.classes()); });
+  write_section(out, Tag::kSettings, [&] { out.raw(std::as_bytes(std::span(model.settings()))); });
+  if (model.counts()) write_section(out, Tag::kCounts, [&] { write_counts(out, *model.counts()); });
+  out.patch(length_at, out.size() + kChecksumSize);
+  out.number(std::uint64_t{0});
+  std::vector<std::byte> file = out.take();
+  seal(file);
+  return file;
+}
+
+}  // namespace tanager
