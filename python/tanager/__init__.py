@@ -1,0 +1,59 @@
+"""Discrete Bayesian network classifiers: a C++ core under scikit-learn estimators.
+
+>>> import tanager as tg
+>>> data = tg.datasets.load("tic-tac-toe")
+>>> clf = tg.TANClassifier().fit(data.X, data.y)
+>>> print(clf.predict(data.X[:2]))
+['positive' 'positive']
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import _core, datasets, discretize, network, parameters, scores, structure
+from ._classifier import BayesNetClassifier
+from ._core import ModelFileError, __version__
+from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+from ._model_file import load
+from .network import Network
+from .shortcuts import NaiveBayesClassifier, TANClassifier
+
+__all__ = [
+    "BayesNetClassifier",
+    "EqualFrequencyDiscretizer",
+    "EqualWidthDiscretizer",
+    "MDLPDiscretizer",
+    "ModelFileError",
+    "NaiveBayesClassifier",
+    "Network",
+    "TANClassifier",
+    "__version__",
+    "datasets",
+    "discretize",
+    "get_cmake_dir",
+    "get_include",
+    "load",
+    "network",
+    "parameters",
+    "scores",
+    "structure",
+]
+
+
+def _installed(part: str) -> str:
+    # The compiled module's own folder: in an editable install the Python files lie elsewhere.
+    folder = Path(_core.__file__).resolve().parent / part
+    if not folder.is_dir():
+        raise FileNotFoundError(f"this installation of tanager has no {part}; install it with pip to get the C++ library")
+    return str(folder)
+
+
+def get_include() -> str:
+    """Return the folder of the C++ headers that came with this installation."""
+    return _installed("include")
+
+
+def get_cmake_dir() -> str:
+    """Return the folder to pass to CMake as ``tanager_DIR``."""
+    return _installed("lib/cmake/tanager")

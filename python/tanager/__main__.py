@@ -1,0 +1,17 @@
+"""``python -m tanager``: the command line, and where the C++ library is."""
+
+from __future__ import annotations
+
+import sys
+
+from . import __version__, get_cmake_dir, get_include
+
+_ANSWERS = {"--cmake-dir": get_cmake_dir, "--include": get_include, "--version": lambda: __version__}
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2 and sys.argv[1] in _ANSWERS:
+        print(_ANSWERS[sys.argv[1]]())  # noqa: T201
+    else:
+        from .cli import main
+
+        sys.exit(main())

@@ -1,0 +1,384 @@
+"""What all network classifiers do: encode, count, learn, predict. A subclass only chooses the structure learner."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import cpu_count
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from . import _core
+from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
+from ._settings import Learning
+from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+from .network import Network
+from .parameters import ParameterLearner, resolve_parameters
+from .structure import StructureLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Floats = npt.NDArray[np.float64]
+
+
+class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Fitting and prediction of one network; see `BayesNetClassifier` for the parameters."""
+
+    classes_: npt.NDArray[Any]
+    network_: Network
+    counts_: _core.CountSet
+
+    def __init__(
+        self,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.parameters = parameters
+        self.discretizer = discretizer
+        self.numeric_features = numeric_features
+        self.categories = categories
+        self.unseen = unseen
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @abstractmethod
+    def _structure(self) -> StructureLearner:
+        """Return the structure learner."""
+
+    # -- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn structure and parameters.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A pandas, polars or pyarrow table, a NumPy array or a list of rows, with strings, categories, numbers and
+            missing cells.
+        y : array-like of shape (n_rows,)
+            The class of every row; labels of any kind.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            How often each row counts; a row of weight zero is as if absent.
+
+        Returns
+        -------
+        self
+        """
+        table, classes, codes, weights = self._read_training(X, y, None, sample_weight, reset=True)
+        self._learn_from(*self._start(table, classes, codes, weights))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: the counts of all calls add up.
+
+        Learning from the parts of a table gives what `fit` gives on the whole, except that columns of numbers are cut
+        once, by the first part. Categories and classes that a later part brings are added.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like or None, default=None
+            All classes that will ever come, if known. Without it classes are added as they come.
+
+        Returns
+        -------
+        self
+        """
+        first = not self._is_fitted()
+        if not first and self.counts_ is None:
+            raise ValueError("this model was loaded from a file without counts, so that nothing can be added to it")
+        table, found, codes, weights = self._read_training(X, y, classes, sample_weight, reset=first)
+        if first:
+            self._learn_from(*self._start(table, found, codes, weights))
+        else:
+            self._learn_from(*self._grow(table, found, codes, weights))
+        return self
+
+    def _read_training(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Table, npt.NDArray[Any], npt.NDArray[Any], Floats | None]:
+        """Check a training table and its labels; rows of weight zero are gone afterwards."""
+        self._check_settings()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        table = read_table(X)
+        labels, codes = encode_labels(y, classes)
+        if len(codes) != table.n_rows:
+            raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
+        self._check_features(X, table, reset=reset)
+        if reset:
+            self._class_name = _class_name(y, self._feature_names())
+        weights = _check_weights(sample_weight, table.n_rows)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            table, codes, weights = table.take(kept), np.ascontiguousarray(codes[kept]), weights[kept]
+        return table, labels, codes, weights
+
+    def _start(
+        self, table: Table, classes: npt.NDArray[Any], codes: npt.NDArray[Any], weights: Floats | None
+    ) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
+        encoder, columns = learn_encoding(
+            table,
+            y_codes=codes,
+            n_classes=len(classes),
+            weights=weights,
+            numeric_features=self.numeric_features,
+            discretizer=resolve_discretizer(self.discretizer),
+            categories=self.categories,
+            threads=self._threads(),
+        )
+        dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), weights)
+        return encoder, classes, self._count(dataset), dataset
+
+    def _grow(
+        self, table: Table, found: npt.NDArray[Any], codes: npt.NDArray[Any], weights: Floats | None
+    ) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
+        classes = encode_labels(_joined(self.classes_, found))[0]
+        encoder, recodings = self._encoder.extended(table)
+        counts = self.counts_.recoded(encoder.cardinalities, len(classes), recodings, _positions(self.classes_, classes))
+        codes = _positions(found, classes)[codes]
+        dataset = _core.Dataset(
+            encoder.encode(table, self.unseen, self._threads()), encoder.cardinalities, codes, len(classes), weights
+        )
+        counts += self._count(dataset)
+        return encoder, classes, counts, None
+
+    def _count(self, dataset: _core.Dataset) -> _core.CountSet:
+        scope, families = self._structure()._requirements(self._feature_names(), self._class_name)
+        return _core.CountSet.count(dataset, scope, families, self._threads())
+
+    def _learn_from(
+        self,
+        encoder: Encoder,
+        classes: npt.NDArray[Any],
+        counts: _core.CountSet,
+        dataset: _core.Dataset | None,
+    ) -> None:
+        learning = Learning(
+            counts=counts,
+            dataset=dataset,
+            feature_names=self._feature_names(),
+            class_name=self._class_name,
+            class_prior=_check_class_prior(self.class_prior, len(classes)),
+            threads=self._threads(),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            verbose=self.verbose,
+        )
+        parents = self._structure()._learn(learning)
+        core = resolve_parameters(self.parameters)._estimate(learning, parents)
+        self._set_learned(encoder, classes, core, counts)
+
+    def _set_learned(
+        self,
+        encoder: Encoder,
+        classes: npt.NDArray[Any],
+        core: _core.Network,
+        counts: _core.CountSet | None,
+        predictor: _core.Predictor | None = None,
+    ) -> None:
+        """Set everything that is learned at once, when nothing can fail any more."""
+        predictor = _core.Predictor(core) if predictor is None else predictor
+        network = Network(core, predictor, encoder, self._feature_names(), self._class_name, classes)
+        self._encoder, self._core_network, self._predictor = encoder, core, predictor
+        self.classes_, self.counts_, self.network_ = classes, counts, network  # type: ignore[assignment]
+
+    # -- prediction
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the most probable class of every row; ties go to the first class."""
+        columns, n_rows = self._encode(X)
+        return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of every class, shape (n_rows, n_classes)."""
+        return self._predict(X, "posterior")
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of every class."""
+        return self._predict(X, "log_posterior")
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return ln P(class, row) for every class: unnormalized, and comparable between rows."""
+        return self._predict(X, "log_joint")
+
+    def _predict(self, X: Any, output: str) -> Floats:
+        columns, n_rows = self._encode(X)
+        return self._predictor.predict(columns, n_rows, output, self._threads())
+
+    def _encode(self, X: Any) -> tuple[list[npt.NDArray[Any]], int]:
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
+        table = read_table(X)
+        self._check_features(X, table, reset=False)
+        return self._encoder.encode(table, self.unseen, self._threads()), table.n_rows
+
+    # -- inspection and files
+
+    @property
+    def categories_(self) -> list[npt.NDArray[Any]]:
+        """The values of every feature, in the order of their codes; intervals for features that were cut."""
+        if not self._is_fitted():
+            raise AttributeError("categories_ exists only after fit")
+        return [np.asarray(column.labels(), dtype=object) for column in self._encoder.columns]
+
+    def save(self, path: str | os.PathLike[str], *, with_counts: bool = False) -> None:
+        """Write a model file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to; the usual ending is ``.tng``.
+        with_counts : bool, default=False
+            Whether to keep the counts, so that `partial_fit` can go on after loading.
+        """
+        from ._model_file import to_model
+
+        to_model(self, with_counts=with_counts).save(str(Path(path)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        from ._model_file import get_state
+
+        return get_state(self, super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from ._model_file import set_state
+
+        super().__setstate__(set_state(self, state))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # -- helpers
+
+    def _is_fitted(self) -> bool:
+        return "network_" in self.__dict__
+
+    def _threads(self) -> int:
+        return effective_threads(self.n_jobs)
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _check_settings(self) -> None:
+        if self.unseen not in {"missing", "error"}:
+            raise ValueError(f"unseen must be 'missing' or 'error', but is {self.unseen!r}")
+        self._structure()
+        resolve_parameters(self.parameters)
+        resolve_discretizer(self.discretizer)
+
+    def _check_features(self, X: Any, table: Table, *, reset: bool) -> None:
+        """Check number and names of the features, in scikit-learn's words."""
+        if not reset and table.names is None and "feature_names_in_" not in self.__dict__:
+            if table.n_features != self.n_features_in_:
+                raise ValueError(
+                    f"X has {table.n_features} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input"
+                )
+            return
+        validate_data(self, X, reset=reset, skip_check_array=True)
+
+
+_DISCRETIZERS = {
+    "mdlp": MDLPDiscretizer,
+    "equal-frequency": EqualFrequencyDiscretizer,
+    "equal-width": EqualWidthDiscretizer,
+}
+
+
+def resolve_discretizer(value: Any) -> Any:
+    """Turn what a user gives as ``discretizer`` into an object of `tanager.discretize`, or None."""
+    if isinstance(value, str) and value in _DISCRETIZERS:
+        return _DISCRETIZERS[value]()
+    if value is None or isinstance(value, tuple(_DISCRETIZERS.values())):
+        return value
+    raise ValueError(
+        f"discretizer must be {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, "
+        f"but is {value!r}"
+    )
+
+
+def effective_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's `n_jobs` means."""
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0 or int(n_jobs) != n_jobs:
+        raise ValueError(f"n_jobs must be None or a whole number other than zero, but is {n_jobs!r}")
+    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def _check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row, but has {weights.shape}")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must hold finite weights that are not negative")
+    if not weights.any():
+        raise ValueError("sample_weight must have a weight above zero, but all are zero")
+    return weights
+
+
+def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
+    if class_prior is None:
+        return []
+    prior = np.asarray(class_prior, dtype=np.float64)
+    if prior.shape != (n_classes,):
+        raise ValueError(f"class_prior must have {n_classes} probabilities, one per class, but has shape {prior.shape}")
+    if not np.isfinite(prior).all() or (prior < 0).any() or abs(prior.sum() - 1) > 1e-8:
+        raise ValueError(f"class_prior must hold probabilities that sum to one, but is {class_prior!r}")
+    return [float(p) for p in prior]
+
+
+def _class_name(y: Any, feature_names: list[str]) -> str:
+    name = getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else "class"
+    while name in feature_names:
+        name += "_"
+    return name
+
+
+def _joined(known: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if known.dtype == found.dtype:
+        return np.concatenate([known, found])
+    labels = np.empty(len(known) + len(found), dtype=object)
+    labels[: len(known)] = known
+    labels[len(known) :] = found
+    return labels if known.dtype.kind == "O" or found.dtype.kind == "O" else np.asarray(labels.tolist())
+
+
+def _positions(labels: npt.NDArray[Any], among: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    position = {label: i for i, label in enumerate(among.tolist())}
+    return np.array([position[label] for label in labels.tolist()], dtype=np.uint16)

@@ -1,0 +1,202 @@
+"""What was learned: structure and tables, to read and to judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._encoding import Encoder, encode_labels, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ConditionalTable", "Network"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class ConditionalTable:
+    """Probabilities of a variable for every configuration of its parents.
+
+    Attributes
+    ----------
+    variable : str
+        The variable the distribution is of.
+    names : tuple of str
+        What each axis of `values` stands for: feature parents, the variable itself, the class.
+    labels : tuple of list
+        The values along each axis.
+    values : ndarray
+        The probabilities; they sum to one along the variable's axis.
+    """
+
+    variable: str
+    names: tuple[str, ...]
+    labels: tuple[list[Any], ...]
+    values: Floats
+
+    def __getitem__(self, key: dict[str, Any]) -> float | Floats:
+        """Look up by labels, such as ``table[{"safety": "high", "class": "acc"}]``; axes not named are kept."""
+        unknown = [name for name in key if name not in self.names]
+        if unknown:
+            raise KeyError(f"the table of {self.variable!r} is over {', '.join(self.names)}, not {unknown[0]!r}")
+        index: list[int | slice] = []
+        for name, labels in zip(self.names, self.labels, strict=True):
+            if name not in key:
+                index.append(slice(None))
+            elif key[name] in labels:
+                index.append(labels.index(key[name]))
+            else:
+                raise KeyError(f"{name!r} has no value {key[name]!r}")
+        result = self.values[tuple(index)]
+        return float(result) if result.ndim == 0 else result
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per configuration of the parents and a column per value."""
+        import pandas as pd
+
+        axis = self.names.index(self.variable)
+        values = np.moveaxis(self.values, axis, -1)
+        others = [i for i in range(len(self.names)) if i != axis]
+        columns = pd.Index(self.labels[axis], name=self.variable)
+        if not others:
+            return pd.DataFrame(values[None, :], columns=columns)
+        rows = pd.MultiIndex.from_product([self.labels[i] for i in others], names=[self.names[i] for i in others])
+        return pd.DataFrame(values.reshape(len(rows), -1), index=rows, columns=columns)
+
+    def __repr__(self) -> str:
+        axis = self.names.index(self.variable)
+        given = [name for name in self.names if name != self.variable]
+        head = f"P({self.variable}{' | ' + ', '.join(given) if given else ''})"
+        values = np.moveaxis(self.values, axis, -1).reshape(-1, len(self.labels[axis]))
+        if values.size > 200:
+            return f"{head}: {values.shape[0]} distributions over {values.shape[1]} values"
+        others = [labels for i, labels in enumerate(self.labels) if i != axis]
+        lines = [[*given, *map(str, self.labels[axis])]]
+        for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
+            lines.append([*(str(o[i]) for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        body = "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
+        return f"{head}\n{body}"
+
+
+class Network:
+    """A Bayesian network classifier: immutable, readable, comparable.
+
+    Made by fitting a classifier (``clf.network_``). Names are those of the training columns ("x0", "x1", ... if it had
+    none) and of the class ("class" unless y had a name).
+    """
+
+    def __init__(
+        self, core: _core.Network, predictor: _core.Predictor, encoder: Encoder, feature_names: list[str],
+        class_name: str, classes: npt.NDArray[Any],
+    ):  # fmt: skip
+        self._core = core
+        self._predictor = predictor
+        self._encoder = encoder
+        self._parents = core.parents
+        self.feature_names = list(feature_names)
+        self.class_name = class_name
+        self.classes = classes
+
+    @property
+    def arcs(self) -> list[tuple[str, str]]:
+        """All arcs as (parent, child), those from the class first."""
+        return [(self.class_name, name) for name in self.feature_names] + self.feature_arcs
+
+    @property
+    def feature_arcs(self) -> list[tuple[str, str]]:
+        """The arcs between features as (parent, child), in the order of the children."""
+        names = self.feature_names
+        return [(names[p], names[child]) for child, parents in enumerate(self._parents) for p in parents]
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """The parents of every variable, the class last."""
+        return {name: self.parents(name) for name in [*self.feature_names, self.class_name]}
+
+    def parents(self, name: str) -> list[str]:
+        """Return the names of a variable's parents, the class last."""
+        if name == self.class_name:
+            return []
+        return [*(self.feature_names[p] for p in self._parents[self._position(name)]), self.class_name]
+
+    def cpt(self, name: str) -> ConditionalTable:
+        """Return the conditional probability table of a feature or of the class, with its labels."""
+        classes = self.classes.tolist()
+        if name == self.class_name:
+            return ConditionalTable(name, (name,), (classes,), self._core.class_probabilities)
+        position = self._position(name)
+        features = [*self._parents[position], position]
+        names = tuple(self.feature_names[f] for f in features)
+        labels = tuple(self._encoder.columns[f].labels() for f in features)
+        return ConditionalTable(name, (*names, self.class_name), (*labels, classes), self._core.table(position))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self._core.n_parameters
+
+    @property
+    def is_naive(self) -> bool:
+        """Whether there are no arcs between features."""
+        return self._core.is_naive
+
+    @property
+    def is_tan(self) -> bool:
+        """Whether one tree spans all features."""
+        return self._core.is_tan
+
+    @property
+    def is_one_dependence(self) -> bool:
+        """Whether every feature has at most one feature parent."""
+        return self._core.is_one_dependence
+
+    @property
+    def is_semi_naive(self) -> bool:
+        """Whether the features fall into fully connected groups with no arcs between groups."""
+        return self._core.is_semi_naive
+
+    def log_likelihood(self, X: Any, y: Any) -> float:
+        """Return ln P(X, y), summed over the rows; missing cells are summed out."""
+        joint, codes = self._log_joint(X, y, "log_joint")
+        return float(joint[np.arange(len(codes)), codes].sum())
+
+    def conditional_log_likelihood(self, X: Any, y: Any) -> float:
+        """Return ln P(y | X), summed over the rows; missing cells are summed out."""
+        posterior, codes = self._log_joint(X, y, "log_posterior")
+        return float(posterior[np.arange(len(codes)), codes].sum())
+
+    def aic(self, X: Any, y: Any) -> float:
+        """Return the log-likelihood less the number of parameters; larger is better."""
+        return self.log_likelihood(X, y) - self.n_parameters
+
+    def bic(self, X: Any, y: Any) -> float:
+        """Return the log-likelihood less half the number of parameters times ln(rows); larger is better."""
+        return self.log_likelihood(X, y) - 0.5 * self.n_parameters * float(np.log(read_table(X).n_rows))
+
+    def _log_joint(self, X: Any, y: Any, output: str) -> tuple[Floats, npt.NDArray[Any]]:
+        table = read_table(X)
+        if table.n_features != len(self.feature_names):
+            raise ValueError(f"X has {table.n_features} features, but the network has {len(self.feature_names)}")
+        _, codes = encode_labels(y, self.classes)
+        if len(codes) != table.n_rows:
+            raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
+        return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
+
+    def _position(self, name: str) -> int:
+        if name not in self.feature_names:
+            raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.feature_names)}")
+        return self.feature_names.index(name)
+
+    def __repr__(self) -> str:
+        kind = "naive Bayes" if self.is_naive else "TAN" if self.is_tan else "network"
+        return (
+            f"<Network: {kind}, {len(self.feature_names)} features, {len(self.classes)} classes, "
+            f"{len(self.feature_arcs)} arcs between features, {self.n_parameters} parameters>"
+        )

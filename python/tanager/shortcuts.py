@@ -1,0 +1,87 @@
+"""Classifiers for the structures people ask for by name: a structure learner already chosen, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import structure as st
+from ._base import BaseNetworkClassifier
+from .parameters import ParameterLearner
+
+__all__ = ["NaiveBayesClassifier", "TANClassifier"]
+
+
+class NaiveBayesClassifier(BaseNetworkClassifier):
+    """Naive Bayes for categories, numbers and missing cells.
+
+    The same as ``BayesNetClassifier(structure=NaiveBayes())``; see there for the parameters and attributes.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> round(tg.NaiveBayesClassifier().fit(data.X, data.y).score(data.X, data.y), 2)
+    0.7
+    """
+
+    def _structure(self) -> st.StructureLearner:
+        return st.NaiveBayes()
+
+
+class TANClassifier(BaseNetworkClassifier):
+    """Tree-augmented naive Bayes: every feature depends on the class and on at most one other feature.
+
+    The same as ``BayesNetClassifier(structure=ChowLiu(score=criterion, root=root))``; see there for the other parameters
+    and the attributes.
+
+    Parameters
+    ----------
+    criterion : {"loglik", "aic", "bic"}, default="loglik"
+        "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that pay.
+    root : str, int or None, default=None
+        Name or position of the feature to be the root of its tree.
+
+    References
+    ----------
+    Friedman, Geiger and Goldszmidt (1997), Bayesian network classifiers. Machine Learning 29.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> clf = tg.TANClassifier().fit(data.X, data.y)
+    >>> clf.network_.is_tan
+    True
+    """
+
+    def __init__(
+        self,
+        criterion: str = "loglik",
+        root: str | int | None = None,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            parameters,
+            discretizer=discretizer,
+            numeric_features=numeric_features,
+            categories=categories,
+            unseen=unseen,
+            class_prior=class_prior,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.criterion = criterion
+        self.root = root
+
+    def _structure(self) -> st.StructureLearner:
+        return st.ChowLiu(self.criterion, self.root)

@@ -1,0 +1,164 @@
+"""Structure learners: which feature has which parents. The class is a parent of every feature."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from . import _core
+from ._settings import Learning, Parents, Settings, resolve
+
+__all__ = ["ChowLiu", "FixedStructure", "NaiveBayes", "StructureLearner"]
+
+#: What to count for a learner: "singles" or "pairs", and further families as (child, parents).
+Requirements = tuple[str, list[tuple[int, list[int]]]]
+
+
+class StructureLearner(Settings, ABC):
+    """Base of all structure learners."""
+
+    @abstractmethod
+    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
+        """Say what must be counted before `_learn` is called."""
+
+    @abstractmethod
+    def _learn(self, learning: Learning) -> Parents:
+        """Return the feature parents of every feature."""
+
+
+class NaiveBayes(StructureLearner):
+    """No arcs between features: they are independent given the class.
+
+    The fastest choice, and hard to beat with few rows.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> clf = tg.BayesNetClassifier(structure=tg.structure.NaiveBayes()).fit(data.X, data.y)
+    >>> clf.network_.is_naive
+    True
+    """
+
+    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
+        return "singles", []
+
+    def _learn(self, learning: Learning) -> Parents:
+        return [[] for _ in learning.feature_names]
+
+
+class ChowLiu(StructureLearner):
+    """The best structure in which every feature has at most one feature parent (CL-ODE; TAN).
+
+    A maximum spanning tree over the features, each pair weighted by its mutual information given the class. Choose it
+    when features depend on each other; under a penalty only the arcs that pay for their parameters are kept.
+
+    Parameters
+    ----------
+    score : {"loglik", "aic", "bic"}, default="loglik"
+        "loglik" gives one tree over all features (TAN); "aic" and "bic" leave out arcs whose gain in log-likelihood is
+        smaller than the penalty for the parameters they add, which gives a forest.
+    root : str, int or None, default=None
+        Name or position of the feature to be the root of its tree; otherwise each tree is rooted at its first feature.
+        The root changes which conditional tables are shown, not what maximum-likelihood parameters predict.
+
+    References
+    ----------
+    Friedman, Geiger and Goldszmidt (1997), Bayesian network classifiers. Machine Learning 29.
+    Mihaljević, Bielza and Larrañaga (2018), bnclassify: learning Bayesian network classifiers. The R Journal 10.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("monks-1")
+    >>> clf = tg.BayesNetClassifier(structure=tg.structure.ChowLiu(score="bic")).fit(data.X, data.y)
+    >>> clf.network_.feature_arcs
+    [('a1', 'a2')]
+    """
+
+    def __init__(self, score: str = "loglik", root: str | int | None = None):
+        self.score = score
+        self.root = root
+
+    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
+        if self.score not in {"loglik", "aic", "bic"}:
+            raise ValueError(f"score must be 'loglik', 'aic' or 'bic', but is {self.score!r}")
+        if self.root is not None:
+            _position(self.root, feature_names, "root")
+        return "pairs", []
+
+    def _learn(self, learning: Learning) -> Parents:
+        root = None if self.root is None else _position(self.root, learning.feature_names, "root")
+        return _core.learn_chow_liu(learning.counts, self.score, root, learning.threads)
+
+
+class FixedStructure(StructureLearner):
+    """A structure that is given, not learned.
+
+    Parameters
+    ----------
+    arcs : iterable of (parent, child)
+        Features by name or position. The class is a parent of every feature in any case: arcs from it may be listed, as
+        in ``network.arcs``, and change nothing.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("monks-1")
+    >>> clf = tg.BayesNetClassifier(structure=tg.structure.FixedStructure([("a1", "a2")])).fit(data.X, data.y)
+    >>> clf.network_.parents("a2")
+    ['a1', 'class']
+    """
+
+    def __init__(self, arcs: Iterable[tuple[str | int, str | int]]):
+        self.arcs = arcs
+
+    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
+        parents = self._parents(feature_names, class_name)
+        return "singles", [(child, found) for child, found in enumerate(parents) if found]
+
+    def _learn(self, learning: Learning) -> Parents:
+        return self._parents(learning.feature_names, learning.class_name)
+
+    def _parents(self, feature_names: list[str], class_name: str) -> Parents:
+        parents: Parents = [[] for _ in feature_names]
+        for arc in self.arcs:
+            if isinstance(arc, str) or len(arc := tuple(arc)) != 2:
+                raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
+            parent, child = arc
+            if child == class_name and class_name not in feature_names:
+                raise ValueError(f"the class has no parents here, but an arc {arc!r} points to it")
+            position = _position(child, feature_names, "child")
+            if parent == class_name and class_name not in feature_names:
+                continue
+            parents[position].append(_position(parent, feature_names, "parent"))
+        return parents
+
+
+def _position(feature: Any, feature_names: list[str], what: str) -> int:
+    if isinstance(feature, str):
+        if feature not in feature_names:
+            raise ValueError(f"{what} must be one of the features {_shown(feature_names)}, but is {feature!r}")
+        return feature_names.index(feature)
+    position = int(feature)
+    if position != feature or not 0 <= position < len(feature_names):
+        raise ValueError(f"{what} must be a position below {len(feature_names)}, but is {feature!r}")
+    return position
+
+
+def _shown(names: list[str], most: int = 10) -> str:
+    return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
+    "naive": NaiveBayes,
+    "tan": ChowLiu,
+    "tan-aic": lambda: ChowLiu(score="aic"),
+    "tan-bic": lambda: ChowLiu(score="bic"),
+}
+
+
+def resolve_structure(value: object) -> StructureLearner:
+    """Turn what a user gives as ``structure`` into a learner."""
+    return resolve(value, StructureLearner, BY_NAME, "naive", "structure")  # type: ignore[type-abstract]
