@@ -1,5 +1,6 @@
-// The bin of every number: how many cuts are below it. No branch depends on the data. A few cuts are all compared with
-// every number, in registers; more are searched by halving, eight numbers side by side so that their loads overlap.
+// The bin of every number: how many cuts are below it. No branch depends on the data. Cuts are searched by halving,
+// eight numbers side by side so that their loads overlap; with AVX2, comparing numbers with all cuts is faster up to a
+// few dozen.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,70 +15,60 @@
 namespace tanager {
 namespace {
 
-constexpr std::size_t kLanes = 8;
-/// With more cuts than this, halving is faster than comparing with all.
-constexpr std::size_t kFewCuts = 12;
 constexpr std::size_t kBlock = 1024;
-
-template <class T>
-TANAGER_ALWAYS_INLINE T code_or_missing(double value, std::int64_t code) {
-  constexpr T kMissingCode = static_cast<T>(~T{0});
-  return value == value ? static_cast<T>(code) : kMissingCode;
-}
-
-template <class T>
-TANAGER_ALWAYS_INLINE void compare_with_all(const double* values, std::span<const double> cuts, T* out) {
-  std::int64_t below[kLanes] = {};
-  for (const double cut : cuts)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) below[lane] += cut < values[lane] ? 1 : 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) out[lane] = code_or_missing<T>(values[lane], below[lane]);
-}
-
-template <class T>
-TANAGER_ALWAYS_INLINE void halve(const double* values, std::span<const double> cuts, T* out) {
-  // Invariant: all cuts in front of start[lane] are below the value, and the answer is at most `length` further on.
-  std::size_t start[kLanes] = {};
-  std::size_t length = cuts.size();
-  while (length > 0) {
-    const std::size_t half = (length + 1) / 2;
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      start[lane] += cuts[start[lane] + half - 1] < values[lane] ? half : 0;
-    length -= half;
-  }
-  for (std::size_t lane = 0; lane < kLanes; ++lane)
-    out[lane] = code_or_missing<T>(values[lane], static_cast<std::int64_t>(start[lane]));
-}
+constexpr std::size_t kLanes = 8;
 
 /// `values` and `out` hold a multiple of kLanes numbers.
 template <class T>
-TANAGER_ALWAYS_INLINE void code_block(const double* values, std::size_t size, std::span<const double> cuts, T* out) {
-  if (cuts.size() <= kFewCuts)
-    for (std::size_t i = 0; i < size; i += kLanes) compare_with_all(values + i, cuts, out + i);
-  else
-    for (std::size_t i = 0; i < size; i += kLanes) halve(values + i, cuts, out + i);
-}
-
-template <class T>
-using CodeBlock = void (*)(const double*, std::size_t, std::span<const double>, T*);
-
-template <class T>
-void code_block_baseline(const double* values, std::size_t size, std::span<const double> cuts, T* out) {
-  code_block(values, size, cuts, out);
+void code_by_halving(const double* values, std::size_t size, std::span<const double> cuts, T* out) {
+  constexpr T kMissingCode = static_cast<T>(~T{0});
+  for (std::size_t i = 0; i < size; i += kLanes) {
+    // Invariant: all cuts in front of start[lane] are below the value, and the answer is at most `length` further on.
+    std::size_t start[kLanes] = {};
+    std::size_t length = cuts.size();
+    while (length > 0) {
+      const std::size_t half = (length + 1) / 2;
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        start[lane] += cuts[start[lane] + half - 1] < values[i + lane] ? half : 0;
+      length -= half;
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double value = values[i + lane];
+      out[i + lane] = value == value ? static_cast<T>(start[lane]) : kMissingCode;
+    }
+  }
 }
 
 #if TANAGER_X86_DISPATCH
+/// Up to this many cuts comparing with all of them beats halving: measured on AVX2, where four numbers compare at once.
+constexpr std::size_t kFewCuts = 48;
+constexpr std::size_t kStrip = 64;
+
+/// `values` and `out` hold a multiple of kStrip numbers.
 template <class T>
-TANAGER_TARGET_AVX2 void code_block_avx2(const double* values, std::size_t size, std::span<const double> cuts, T* out) {
-  code_block(values, size, cuts, out);
+TANAGER_TARGET_AVX2 void code_by_comparing(const double* values, std::size_t size, std::span<const double> cuts,
+                                           T* out) {
+  for (std::size_t i = 0; i < size; i += kStrip) {
+    // A missing number starts at -1, which is the missing code of either width, and is above no cut.
+    std::int64_t below[kStrip];
+    for (std::size_t j = 0; j < kStrip; ++j) below[j] = values[i + j] == values[i + j] ? 0 : -1;
+    for (const double cut : cuts)
+      for (std::size_t j = 0; j < kStrip; ++j) below[j] += cut < values[i + j] ? 1 : 0;
+    for (std::size_t j = 0; j < kStrip; ++j) out[i + j] = static_cast<T>(below[j]);
+  }
 }
 #endif
 
+/// Codes one block; beyond `size` it may read and write up to kBlock numbers.
 template <class T>
-CodeBlock<T> best_code_block() {
+void code_block(const double* values, std::size_t size, std::span<const double> cuts, T* out) {
 #if TANAGER_X86_DISPATCH
-  if (best_isa() >= Isa::kAvx2) return code_block_avx2<T>;
+  if (cuts.size() <= kFewCuts && best_isa() >= Isa::kAvx2) {
+    code_by_comparing(values, (size + kStrip - 1) / kStrip * kStrip, cuts, out);
+    return;
+  }
 #endif
-  return code_block_baseline<T>;
+  code_by_halving(values, (size + kLanes - 1) / kLanes * kLanes, cuts, out);
 }
 
 template <class T>
@@ -89,16 +80,15 @@ void apply(const NumberColumn& x, std::span<const double> cuts, std::span<T> out
   if (out.size() != x.size())
     throw InvalidInput("expected room for " + std::to_string(x.size()) + " codes, one per number, but got " +
                        std::to_string(out.size()));
-  const CodeBlock<T> code = best_code_block<T>();
   std::array<double, kBlock> values{};
   std::array<T, kBlock> codes;
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
     const std::size_t size = std::min(kBlock, x.size() - begin);
     x.read(begin, std::span(values).first(size));
     if (size == kBlock) {
-      code(values.data(), kBlock, cuts, out.data() + begin);
+      code_block(values.data(), kBlock, cuts, out.data() + begin);
     } else {
-      code(values.data(), (size + kLanes - 1) / kLanes * kLanes, cuts, codes.data());
+      code_block(values.data(), size, cuts, codes.data());
       std::copy_n(codes.begin(), size, out.begin() + static_cast<std::ptrdiff_t>(begin));
     }
   }
