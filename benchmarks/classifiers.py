@@ -1,0 +1,176 @@
+"""Naive Bayes and TAN end to end, as a user calls them, beside the peers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Timing, best_call, race, run_child
+from benchmarks.options import Options
+from benchmarks.peers import Contender, Peer, make, peers_for
+from benchmarks.peers.onehot_blas import OneHotTan
+from benchmarks.report import Report, Row
+from benchmarks.workloads import NAIVE_BAYES, TAN, Workload, sample
+
+#: Weka 3.6.14's TAN on this table, measured once on other hardware: an order of magnitude, not a race.
+WEKA_TAN_FIT = 4.8
+
+
+def naive_bayes(report: Report, options: Options) -> None:
+    """Fit and predict_proba against CategoricalNB."""
+    work = options.size(NAIVE_BAYES)
+    report.begin("naive Bayes", f"{work}, one thread")
+    X, y = sample(work)
+    times, models = _race_fast("naive_bayes", X, y, options.repeats)
+    slow = _time_slow("naive_bayes", work, options)
+    _tables(report, work, times, slow)
+    reference = "scikit-learn CategoricalNB"
+    for what, target in (("fit", 25), ("predict_proba", 20)):
+        ratio = times[reference, what].cpu / times["tanager", what].cpu
+        report.figure(f"{what}, times faster than CategoricalNB", ratio, "x", at_least=target)
+    _agreement(report, models, X)
+
+    # CategoricalNB works in 64-bit integers: from int8 it has to convert, from int64 it does not.
+    X, y = sample(work, np.int64)
+    times, _ = _race_fast("naive_bayes", X, y, max(2, options.repeats // 2))
+    for what in ("fit", "predict_proba"):
+        rows = [Row(name, timing) for (name, kind), timing in times.items() if kind == what]
+        report.table(f"{what} from int64 arrays", rows)
+
+
+def tan(report: Report, options: Options) -> None:
+    """Fit against one-hot BLAS and the libraries, and predict_proba in rows per second."""
+    work = options.size(TAN)
+    report.begin("TAN", f"{work}, one thread")
+    X, y = sample(work)
+    # The floor once more, with a trick that few would write: informative, without a target.
+    extra = {"the same, last value by subtraction": OneHotTan(drop_last=True)}
+    times, models = _race_fast("tan", X, y, options.repeats, extra)
+    slow = _time_slow("tan", work, options)
+    weka = {("Weka 3.6.14 TAN", "fit"): (Timing(WEKA_TAN_FIT, WEKA_TAN_FIT), "constant, measured elsewhere")}
+    _tables(report, work, times, {**slow, **(weka if work == TAN else {})})
+
+    own = times["tanager", "fit"].cpu
+    floor = peers_for("tan")["onehot_blas"].name
+    report.figure("fit, times faster than one-hot BLAS", times[floor, "fit"].cpu / own, "x", at_least=8)
+    if work == TAN:
+        report.figure("fit, times faster than Weka's 4.8 s", WEKA_TAN_FIT / own, "x", at_least=200, remark="a constant")
+    for name, peer in peers_for("tan").items():
+        if peer.slow:
+            timing, remark = slow.get((peer.name, "fit"), (None, "no figure within the time limit"))
+            ratio = timing.cpu / own if timing else None
+            report.figure(f"fit, times faster than {name}", ratio, "x", at_least=1000, remark=remark)
+    rows_per_second = work.rows / times["tanager", "predict_proba"].cpu
+    report.figure("predict_proba", rows_per_second, "rows/s", at_least=5_000_000)
+    _agreement(report, models, X)
+
+
+def one_row(report: Report, options: Options) -> None:
+    """predict_proba of a single row, in Python and inside C++."""
+    report.begin("one row", "a NumPy row of int8 codes")
+    for model, title, work in (("naive_bayes", "naive Bayes", NAIVE_BAYES), ("tan", "TAN", TAN)):
+        X, y = sample(work.with_rows(20_000))
+        row = X[:1]
+        rows = []
+        for who in ("tanager", *(name for name, peer in peers_for(model).items() if not peer.slow)):
+            fitted = make(who, model)
+            fitted.fit(X, y)
+            name = "tanager" if who == "tanager" else peers_for(model)[who].name
+            rows.append(Row(name, best_call(partial(fitted.predict_proba, row), options.seconds)))
+            if who == "tanager":
+                inside = _seconds_inside(fitted, row)
+        report.table(f"predict_proba of one row, {title} with {work.features} features", rows)
+        own = rows[0].timing
+        assert own is not None
+        report.figure(f"{title}, predict_proba of one row in Python", own.cpu * 1e6, "us", at_most=80)
+        report.figure(
+            f"{title}, the C++ call",
+            None if inside is None else inside * 1e6,
+            "us",
+            at_most=0.3,
+            remark="the core has no timing hook" if inside is None else "",
+        )
+
+
+def _seconds_inside(fitted: Any, row: NDArray[Any]) -> float | None:
+    """Seconds of one call of the C++ predictor, timed inside C++, where the extension offers that."""
+    predictor = getattr(fitted, "_predictor", None)
+    hook = getattr(predictor, "seconds_per_row", None)
+    if hook is None:
+        return None
+    codes = np.ascontiguousarray(row[0], dtype=np.uint16)
+    return min(float(hook(codes, 20_000)) for _ in range(20))
+
+
+def _race_fast(
+    model: str, X: NDArray[Any], y: NDArray[Any], repeats: int, extra: Mapping[str, Contender] | None = None
+) -> tuple[dict[tuple[str, str], Timing], dict[str, Contender]]:
+    """Times of tanager and the fast peers by (name, "fit" or "predict_proba"), and the fitted models."""
+    models: dict[str, Contender] = {"tanager": make("tanager", model)}
+    for name, peer in peers_for(model).items():
+        if not peer.slow:
+            models[peer.name] = make(name, model)
+    models.update(extra or {})
+    fits = race({n: partial(m.fit, X, y) for n, m in models.items()}, repeats)
+    predictions = race({n: partial(m.predict_proba, X) for n, m in models.items()}, repeats)
+    times = {(n, "fit"): t for n, t in fits.items()} | {(n, "predict_proba"): t for n, t in predictions.items()}
+    return times, models
+
+
+def _time_slow(model: str, work: Workload, options: Options) -> dict[tuple[str, str], tuple[Timing | None, str]]:
+    """Times of the slow peers, brought to all rows, with a word on how they were got."""
+    times: dict[tuple[str, str], tuple[Timing | None, str]] = {}
+    for name, peer in peers_for(model).items():
+        if peer.slow:
+            request = {"who": name, "model": model, "work": asdict(work), "seconds": options.peer_seconds}
+            # Starting Python, importing the peer and sampling the table come on top; so may one misjudged step.
+            answers, why = run_child("time_peer", request, options.peer_seconds * 1.5 + 30)
+            for what, key in (("fit", "fit"), ("predict", "predict_proba")):
+                points = [(a["rows"], Timing(a["wall"], a["cpu"])) for a in answers if a["what"] == what]
+                times[peer.name, key] = _at_rows(work.rows, points) if points else (None, why)
+    return times
+
+
+def _at_rows(rows: int, points: list[tuple[int, Timing]]) -> tuple[Timing, str]:
+    """Time at all rows, on the line through the two largest sizes measured; the fixed part is not scaled up."""
+    last_rows, last = points[-1]
+    if last_rows == rows:
+        return last, ""
+    first_rows, first = points[-2] if len(points) > 1 else (0, Timing(0.0, 0.0))
+    factor = (rows - last_rows) / (last_rows - first_rows)
+
+    def extend(a: float, b: float) -> float:
+        return b + max(b - a, 0.0) * factor
+
+    timing = Timing(extend(first.wall, last.wall), extend(first.cpu, last.cpu))
+    return timing, f"measured {last_rows:,} rows ({last.cpu:.3g} s), scaled with rows"
+
+
+def _tables(
+    report: Report,
+    work: Workload,
+    times: dict[tuple[str, str], Timing],
+    slow: dict[tuple[str, str], tuple[Timing | None, str]],
+) -> None:
+    for what in ("fit", "predict_proba"):
+        rows = []
+        for (name, kind), (timing, remark) in {**{k: (t, "") for k, t in times.items()}, **slow}.items():
+            if kind == what:
+                speed = f"{work.rows / timing.cpu:,.0f} rows/s" if timing and what == "predict_proba" else ""
+                rows.append(Row(name, timing, "; ".join(filter(None, (speed, remark)))))
+        report.table(what, rows)
+
+
+def _agreement(report: Report, models: dict[str, Contender], X: NDArray[Any]) -> None:
+    """Peers that learn the same model must give the same posteriors, or the race means nothing."""
+    own = models["tanager"].predict_proba(X[:10_000])
+    by_name: dict[str, Peer] = {p.name: p for m in ("naive_bayes", "tan") for p in peers_for(m).values()}
+    for name, model in models.items():
+        if name in by_name and by_name[name].exact:
+            difference = float(np.abs(model.predict_proba(X[:10_000]) - own).max())
+            report.figure(f"largest difference of posteriors from {name}", difference, "", at_most=1e-9, judged=True)

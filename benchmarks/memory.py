@@ -1,0 +1,34 @@
+"""Peak memory of fit beyond its input, in a fresh process for each contender."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from benchmarks.harness import run_child
+from benchmarks.options import Options
+from benchmarks.peers import peers_for
+from benchmarks.report import Report, print_columns
+from benchmarks.workloads import NAIVE_BAYES
+
+
+def memory(report: Report, options: Options) -> None:
+    """The rise of the resident memory during fit, in units of the encoded table (one byte per cell)."""
+    # One table for both models: large, so that a few stray megabytes of the interpreter do not count.
+    work = NAIVE_BAYES if not options.quick else NAIVE_BAYES.with_rows(200_000)
+    encoded = work.rows * (work.features + 1)
+    report.begin("memory", f"fit on {work} in a fresh process; the encoded table has {encoded / 1e6:.0f} MB")
+    lines = [("", "", "beyond the input", "/ encoded table", "")]
+    for model, title in (("naive_bayes", "naive Bayes"), ("tan", "TAN")):
+        fast = {name: peer.name for name, peer in peers_for(model).items() if not peer.slow}
+        for who, name in {"tanager": "tanager", **fast}.items():
+            answers, why = run_child("peak_memory", {"who": who, "model": model, "work": asdict(work)}, 120)
+            extra = answers[0]["extra"] if answers else None
+            if extra is None:
+                why = why or "this system does not tell"
+                lines.append((title, name, "n/a", "n/a", why))
+            else:
+                lines.append((title, name, f"{extra / 1e6:.1f} MB", f"{extra / encoded:.2f} x", ""))
+            if who == "tanager":
+                value = None if extra is None else extra / encoded
+                report.figure(f"{title}, fit's memory beyond its input", value, "x table", at_most=1.5, remark=why)
+    print_columns(lines, "llrrl")

@@ -1,0 +1,27 @@
+"""How large and how long a run is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks.workloads import QUICK_ROWS, Workload
+
+
+@dataclass(frozen=True)
+class Options:
+    """Sizes and budgets of a run."""
+
+    quick: bool = False
+    #: Times each contender is run; the best counts.
+    repeats: int = 7
+    #: Seconds for a figure that is a short call repeated.
+    seconds: float = 1.0
+    #: Seconds each slow peer may spend per model.
+    peer_seconds: float = 90.0
+
+    def size(self, work: Workload) -> Workload:
+        """Give the workload to measure: the full one, or fewer rows of it in a quick run."""
+        return work.with_rows(QUICK_ROWS[work]) if self.quick else work
+
+
+QUICK = Options(quick=True, repeats=3, seconds=0.2, peer_seconds=4.0)
