@@ -131,9 +131,12 @@ TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::
     double largest = p[0];
     for (std::size_t c = 1; c < s; ++c) largest = p[c] > largest ? p[c] : largest;
     const bool impossible = largest == kMinusInfinity;
-    for (std::size_t c = 0; c < s; ++c) p[c] = impossible ? 0.0 : p[c] - largest;
+    for (std::size_t c = 0; c < s; ++c) {
+      const double below = impossible ? 0.0 : p[c] - largest;
+      p[c] = below < kExpLimit ? kExpLimit : below;
+    }
   }
-  for (std::size_t i = 0; i < rows * s; ++i) joint[i] = vector_exp(joint[i]);
+  for (std::size_t i = 0; i < rows * s; ++i) joint[i] = vector_exp_in_range(joint[i]);
   for (std::size_t row = 0; row < rows; ++row) {
     double* p = joint + row * s;
     double sum = 0;
