@@ -141,7 +141,9 @@ def _at_rows(rows: int, points: list[tuple[int, Timing]]) -> tuple[Timing, str]:
     last_rows, last = points[-1]
     if last_rows == rows:
         return last, ""
-    first_rows, first = points[-2] if len(points) > 1 else (0, Timing(0.0, 0.0))
+    if len(points) == 1:
+        return last, f"at least: this is for {last_rows:,} rows"
+    first_rows, first = points[-2]
     factor = (rows - last_rows) / (last_rows - first_rows)
 
     def extend(a: float, b: float) -> float:
@@ -161,7 +163,8 @@ def _tables(
         rows = []
         for (name, kind), (timing, remark) in {**{k: (t, "") for k, t in times.items()}, **slow}.items():
             if kind == what:
-                speed = f"{work.rows / timing.cpu:,.0f} rows/s" if timing and what == "predict_proba" else ""
+                whole = timing is not None and what == "predict_proba" and not remark.startswith("at least")
+                speed = f"{work.rows / timing.cpu:,.0f} rows/s" if timing and whole else ""
                 rows.append(Row(name, timing, "; ".join(filter(None, (speed, remark)))))
         report.table(what, rows)
 

@@ -21,7 +21,7 @@ def strings(report: Report, options: Options) -> None:
         return
     work = options.size(STRINGS)
     report.begin("strings", f"a pandas frame, {work}, one thread")
-    frame, y = _frame(work)
+    frame, y = string_frame(work)
     stored = {"str": frame, "object": frame.astype(object)}
     if frame.dtypes.iloc[0] == object:  # older pandas has no other way by default
         del stored["str"]
@@ -29,7 +29,8 @@ def strings(report: Report, options: Options) -> None:
         _measure(report, storage, table, y, options.repeats)
 
 
-def _frame(work: Workload) -> tuple[Any, Any]:
+def string_frame(work: Workload) -> tuple[Any, Any]:
+    """Make the workload's table with words for codes, and labels that are words too."""
     import pandas as pd
 
     X, y = sample(work)
@@ -39,6 +40,7 @@ def _frame(work: Workload) -> tuple[Any, Any]:
 
 def _measure(report: Report, storage: str, frame: Any, y: Any, repeats: int) -> None:
     import pandas as pd
+
     from tanager._encoding import encode_labels, learn_encoding, read_table
 
     labels, codes = encode_labels(y)

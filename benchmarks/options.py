@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.workloads import QUICK_ROWS, Workload
+from benchmarks import workloads
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Options:
     #: Seconds each slow peer may spend per model.
     peer_seconds: float = 90.0
 
-    def size(self, work: Workload) -> Workload:
-        """Give the workload to measure: the full one, or fewer rows of it in a quick run."""
-        return work.with_rows(QUICK_ROWS[work]) if self.quick else work
+    def size(self, work: workloads.Workload) -> workloads.Workload:
+        """Give the workload to measure: the full one, or a small one in a quick run."""
+        return workloads.QUICK[work] if self.quick else work
 
 
 QUICK = Options(quick=True, repeats=3, seconds=0.2, peer_seconds=4.0)

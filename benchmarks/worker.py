@@ -53,7 +53,8 @@ def _climb(what: str, run: Callable[[int], object], bounds: tuple[int, int], end
         more = min(all_rows, rows * (2 if last_rows == 0 else 5))
         slope = max(timing.wall - last_wall, 0.0) / (rows - last_rows)
         expected = (timing.wall + slope * (more - rows)) * _SAFETY
-        if rows == all_rows or time.perf_counter() + expected > end:
+        # Two sizes are always tried: one alone could not tell the fixed cost from the cost of rows.
+        if rows == all_rows or (last_rows > 0 and time.perf_counter() + expected > end):
             return
         last_rows, last_wall = rows, timing.wall
         rows = more

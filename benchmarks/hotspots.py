@@ -1,0 +1,110 @@
+"""Where the time of fit and predict_proba goes, function by function, calls into the core included.
+
+    python -m benchmarks.hotspots                 all
+    python -m benchmarks.hotspots --only tan-fit
+
+The profiler makes every Python call dearer, so shares matter here, not totals; `benchmarks.speed` has the totals. What
+a core call does inside is for a sampling profiler: ``perf record -g python -m benchmarks.hotspots --only tan-fit``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import os
+import pstats
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+if __package__ in (None, ""):  # started as a script: make the package importable, not its modules as top-level ones
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks import harness
+
+os.environ.update(harness.ONE_THREAD)  # before NumPy is loaded
+
+from benchmarks.frames import string_frame
+from benchmarks.peers import make
+from benchmarks.report import print_columns, seconds
+from benchmarks.workloads import NAIVE_BAYES, STRINGS, TAN, sample
+
+Call = Callable[[], object]
+
+
+def _arrays(model: str, work: Any) -> tuple[Call, Call, Call]:
+    X, y = sample(work)
+    fitted: Any = make("tanager", model).fit(X, y)
+    return partial(fitted.fit, X, y), partial(fitted.predict_proba, X), partial(fitted.predict_proba, X[:1])
+
+
+def _strings() -> tuple[Call, Call]:
+    frame, y = string_frame(STRINGS)
+    fitted: Any = make("tanager", "naive_bayes").fit(frame, y)
+    return partial(fitted.fit, frame, y), partial(fitted.predict_proba, frame)
+
+
+def scenarios(names: list[str]) -> dict[str, Call]:
+    """The calls to profile; tables are made only for those that are asked for."""
+    calls: dict[str, Call] = {}
+    for prefix, build in (
+        ("naive", partial(_arrays, "naive_bayes", NAIVE_BAYES)),
+        ("tan", partial(_arrays, "tan", TAN)),
+        ("strings", _strings),
+    ):
+        if any(name.startswith(prefix) for name in names):
+            calls.update(zip((f"{prefix}-{what}" for what in ("fit", "predict", "row")), build(), strict=False))
+    return {name: calls[name] for name in names}
+
+
+NAMES = [
+    "naive-fit",
+    "naive-predict",
+    "naive-row",
+    "tan-fit",
+    "tan-predict",
+    "tan-row",
+    "strings-fit",
+    "strings-predict",
+]
+
+
+def profile(call: Call, lines: int) -> None:
+    """Print the functions of the largest own time."""
+    repeats = max(3, int(1.0 / max(harness.once(call).wall, 1e-5)))
+    profiler = cProfile.Profile()
+    profiler.enable()
+    for _ in range(repeats):
+        call()
+    profiler.disable()
+    stats = pstats.Stats(profiler)
+    entries: list[tuple[float, int, str]] = []
+    for (file, line, function), (_, n_calls, own, _, _) in stats.stats.items():  # type: ignore[attr-defined]
+        where = function if file == "~" else f"{Path(file).parent.name}/{Path(file).name}:{line} {function}"
+        entries.append((own, n_calls, where))
+    entries.sort(reverse=True)
+    total = sum(own for own, _, _ in entries)
+    rows = [("share", "own time", "calls", "")]
+    rows += [
+        (f"{100 * own / total:.1f} %", seconds(own / repeats), f"{n_calls / repeats:g}", where)
+        for own, n_calls, where in entries[:lines]
+    ]
+    print_columns(rows, "rrrl")
+
+
+def main() -> None:
+    """Profile what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hotspots", description="where tanager's time goes")
+    parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--lines", type=int, default=12, help="functions to show for each call")
+    chosen = parser.parse_args()
+    for name, call in scenarios(chosen.only or NAMES).items():
+        timing = harness.best_call(call, 0.5)
+        print(f"\n## {name}: {seconds(timing.cpu)} CPU, {seconds(timing.wall)} wall, without the profiler")
+        profile(call, chosen.lines)
+
+
+if __name__ == "__main__":
+    main()
