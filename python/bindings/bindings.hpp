@@ -10,5 +10,7 @@ void bind_network(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_learning(pybind11::module_& m);
 void bind_discretize(pybind11::module_& m);
+void bind_encoding(pybind11::module_& m);
+void bind_objects(pybind11::module_& m);
 
 }  // namespace tanager::python

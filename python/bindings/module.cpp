@@ -27,4 +27,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_model(m);
   tanager::python::bind_learning(m);
   tanager::python::bind_discretize(m);
+  tanager::python::bind_encoding(m);
+  tanager::python::bind_objects(m);
 }

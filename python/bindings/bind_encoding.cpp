@@ -1,0 +1,254 @@
+// Arrays of numbers and strings to codes; what they mean is decided in tanager/_encoding.py.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "tanager/encode.hpp"
+
+namespace tanager::python {
+namespace {
+
+/// The books of all columns of a table.
+struct CodeBooks {
+  std::vector<std::shared_ptr<CodeBook>> books;
+};
+
+IntegerType integer_type(const py::dtype& type) {
+  const bool is_signed = type.kind() == 'i';
+  if (!is_signed && type.kind() != 'u' && type.kind() != 'b')
+    throw py::type_error("an array of integers was expected, but one of " + std::string(py::str(type)) + " came");
+  switch (type.itemsize()) {
+    case 1:
+      return is_signed ? IntegerType::kInt8 : IntegerType::kUint8;
+    case 2:
+      return is_signed ? IntegerType::kInt16 : IntegerType::kUint16;
+    case 4:
+      return is_signed ? IntegerType::kInt32 : IntegerType::kUint32;
+    default:
+      return is_signed ? IntegerType::kInt64 : IntegerType::kUint64;
+  }
+}
+
+/// A view of a 2-D array, or of a 1-D array as one column.
+IntegerMatrix as_matrix(const py::array& array) {
+  if (array.ndim() != 1 && array.ndim() != 2)
+    throw py::type_error("an array of 1 or 2 dimensions was expected, but one of " + std::to_string(array.ndim()) +
+                         " came");
+  const bool flat = array.ndim() == 1;
+  return {array.data(),
+          integer_type(array.dtype()),
+          static_cast<std::size_t>(array.shape(0)),
+          flat ? std::size_t{1} : static_cast<std::size_t>(array.shape(1)),
+          array.strides(0),
+          flat ? 0 : array.strides(1)};
+}
+
+/// The arrays that codes are written to, one per column; narrow columns share one buffer.
+struct CodeArrays {
+  CodeArrays(std::size_t n_rows, std::span<const CodeBook* const> books) {
+    const auto rows = static_cast<py::ssize_t>(n_rows);
+    py::ssize_t n_narrow = 0;
+    for (const auto* book : books) n_narrow += book->is_wide() ? 0 : 1;
+    const py::array_t<std::uint8_t> narrow({n_narrow, rows});
+    auto* next = const_cast<std::uint8_t*>(narrow.data());
+    for (const auto* book : books) {
+      if (book->is_wide()) {
+        py::array_t<std::uint16_t> codes(rows);
+        buffers.push_back({codes.mutable_data(), true});
+        arrays.append(std::move(codes));
+      } else {
+        buffers.push_back({next, false});
+        arrays.append(n_narrow == 1 ? narrow.attr("reshape")(-1)
+                                    : py::array_t<std::uint8_t>({rows}, {py::ssize_t{1}}, next, narrow));
+        next += rows;
+      }
+    }
+  }
+
+  py::list arrays;
+  std::vector<CodeBuffer> buffers;
+};
+
+py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threads) {
+  const auto& books = self.books;
+  const IntegerMatrix matrix = as_matrix(array);
+  if (matrix.n_columns != books.size())
+    throw py::value_error("an array of " + std::to_string(books.size()) + " columns was expected, but one of " +
+                          std::to_string(matrix.n_columns) + " came");
+  std::vector<const CodeBook*> pointers;
+  pointers.reserve(books.size());
+  for (const auto& book : books) pointers.push_back(book.get());
+  CodeArrays out(matrix.n_rows, pointers);
+  std::vector<std::uint8_t> unseen;
+  {
+    const py::gil_scoped_release unlocked;
+    unseen = encode_integers(matrix, pointers, out.buffers, threads);
+  }
+  std::vector<std::size_t> columns;
+  for (std::size_t j = 0; j < unseen.size(); ++j)
+    if (unseen[j] != 0) columns.push_back(j);
+  return py::make_tuple(std::move(out.arrays), std::move(columns));
+}
+
+/// Learns which integers every column holds, and encodes them. A sample says what the columns probably hold; where
+/// encoding meets anything else, that column is looked through and encoded again. Codes are None where there are too
+/// many integers.
+py::tuple learn_matrix(const py::array& array, int threads) {
+  const IntegerMatrix matrix = as_matrix(array);
+  std::vector<std::vector<std::int64_t>> keys;
+  std::vector<CodeBook> books;
+  std::vector<const CodeBook*> pointers;
+  {
+    const py::gil_scoped_release unlocked;
+    keys = sampled_integers(matrix);
+    books.reserve(keys.size());
+    for (const auto& found : keys) pointers.push_back(&books.emplace_back(found));
+  }
+  CodeArrays out(matrix.n_rows, pointers);
+  std::vector<std::size_t> wrong;
+  {
+    const py::gil_scoped_release unlocked;
+    const auto unseen = encode_integers(matrix, pointers, out.buffers, threads);
+    for (std::size_t j = 0; j < unseen.size(); ++j)
+      if (unseen[j] != 0) wrong.push_back(j);
+    auto found = distinct_integers(matrix, wrong, threads);
+    for (std::size_t i = 0; i < wrong.size(); ++i) keys[wrong[i]] = std::move(found[i]);
+  }
+  for (const std::size_t j : wrong) {
+    if (keys[j].size() > kMaxValues) {
+      out.arrays[j] = py::none();
+      continue;
+    }
+    const CodeBook book(keys[j]);
+    const CodeBook* only = &book;
+    CodeArrays again(matrix.n_rows, {&only, 1});
+    IntegerMatrix column = matrix;
+    column.data = static_cast<const char*>(matrix.data) + static_cast<py::ssize_t>(j) * matrix.column_stride;
+    column.n_columns = 1;
+    {
+      const py::gil_scoped_release unlocked;
+      encode_integers(column, {&only, 1}, again.buffers, threads);
+    }
+    out.arrays[j] = again.arrays[0];
+  }
+  py::list arrays_of_keys;
+  for (auto& found : keys) arrays_of_keys.append(to_array(std::move(found)));
+  return py::make_tuple(std::move(arrays_of_keys), std::move(out.arrays));
+}
+
+/// Codes of one numbering to codes of another: table[code], or missing where the code is outside the table.
+py::object recode(const py::array& codes, const Array<std::uint16_t>& table, std::uint32_t n_codes) {
+  const IntegerMatrix matrix = as_matrix(codes);
+  const auto entries = as_span(table);
+  const CodeBook book = CodeBook::from_table({entries.begin(), entries.end()}, n_codes);
+  const CodeBook* only = &book;
+  CodeArrays out(matrix.n_rows, {&only, 1});
+  {
+    const py::gil_scoped_release unlocked;
+    encode_integers(matrix, {&only, 1}, out.buffers);
+  }
+  return out.arrays[0];
+}
+
+template <class Float>
+FloatColumn<Float> as_float_column(const py::array_t<Float>& array) {
+  if (array.ndim() != 1)
+    throw py::type_error("an array of 1 dimension was expected, but one of " + std::to_string(array.ndim()) + " came");
+  return {array.data(), static_cast<std::size_t>(array.shape(0)), array.strides(0)};
+}
+
+template <class Float>
+Array<double> distinct_float_array(const py::array_t<Float>& array) {
+  const auto column = as_float_column(array);
+  std::vector<double> values;
+  {
+    const py::gil_scoped_release unlocked;
+    values = distinct_floats(column);
+  }
+  return to_array(std::move(values));
+}
+
+template <class Float>
+py::tuple encode_float_array(const CodeBook& book, const py::array_t<Float>& array, bool by_pattern) {
+  const auto column = as_float_column(array);
+  const CodeBook* only = &book;
+  CodeArrays out(column.n_rows, {&only, 1});
+  bool unseen = false;
+  {
+    const py::gil_scoped_release unlocked;
+    unseen = encode_floats(column, book, by_pattern ? FloatKeys::kPattern : FloatKeys::kWhole, out.buffers[0]);
+  }
+  return py::make_tuple(out.arrays[0], unseen);
+}
+
+Array<std::int64_t> float_keys(const Array<double>& values) {
+  std::vector<std::int64_t> keys;
+  keys.reserve(static_cast<std::size_t>(values.size()));
+  for (const double value : as_span(values)) keys.push_back(float_key(value));
+  return to_array(std::move(keys));
+}
+
+/// Numbers the strings of an array of NumPy's padded strings (or bytes), and says where each appeared first.
+py::tuple number_fixed(const py::array& array) {
+  if (array.ndim() != 1) throw py::type_error("an array of 1 dimension was expected");
+  Array<std::int32_t> numbers(array.shape(0));
+  const auto out = as_mutable_span(numbers);
+  const auto* data = static_cast<const char*>(array.data());
+  const auto stride = array.strides(0);
+  const auto size = static_cast<std::size_t>(array.itemsize());
+  std::vector<std::int64_t> first_rows;
+  {
+    const py::gil_scoped_release unlocked;
+    first_rows = number_fixed_strings(data, stride, size, out);
+  }
+  return py::make_tuple(std::move(numbers), to_array(std::move(first_rows)));
+}
+
+/// Numbers the strings of an Arrow stream of one column of strings; null is -1.
+py::tuple number_arrow(const py::capsule& capsule) {
+  auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+  if (stream == nullptr) throw py::error_already_set();
+  const ArrowStrings strings(*stream);
+  Array<std::int32_t> numbers(static_cast<py::ssize_t>(strings.n_rows()));
+  const auto out = as_mutable_span(numbers);
+  std::vector<std::string_view> distinct;
+  {
+    const py::gil_scoped_release unlocked;
+    distinct = strings.number(out);
+  }
+  py::list values;
+  for (const auto text : distinct) values.append(py::str(text.data(), text.size()));
+  return py::make_tuple(std::move(numbers), std::move(values));
+}
+
+}  // namespace
+
+void bind_encoding(py::module_& m) {
+  py::class_<CodeBook, std::shared_ptr<CodeBook>>(m, "CodeBook")
+      .def(py::init([](const Array<std::int64_t>& keys) { return std::make_shared<CodeBook>(as_span(keys)); }),
+           py::arg("keys").noconvert())
+      .def("encode_floats", &encode_float_array<double>, py::arg("values").noconvert(), py::arg("by_pattern"))
+      .def("encode_floats", &encode_float_array<float>, py::arg("values").noconvert(), py::arg("by_pattern"));
+
+  py::class_<CodeBooks>(m, "CodeBooks")
+      .def(py::init([](std::vector<std::shared_ptr<CodeBook>> books) { return CodeBooks{std::move(books)}; }),
+           py::arg("books"))
+      .def("encode", &encode_matrix, py::arg("integers"), py::arg("threads") = 1);
+
+  m.def("learn_integers", &learn_matrix, py::arg("integers"), py::arg("threads") = 1);
+  m.def("recode", &recode, py::arg("codes"), py::arg("table").noconvert(), py::arg("n_codes"));
+  m.def("distinct_floats", &distinct_float_array<double>, py::arg("values").noconvert());
+  m.def("distinct_floats", &distinct_float_array<float>, py::arg("values").noconvert());
+  m.def("float_keys", &float_keys, py::arg("values").noconvert());
+  m.def("number_fixed_strings", &number_fixed, py::arg("strings"));
+  m.def("number_arrow_strings", &number_arrow, py::arg("stream"));
+}
+
+}  // namespace tanager::python

@@ -1,0 +1,264 @@
+"""Any table to small integer codes, and back to what the codes mean.
+
+A feature with r known values has codes 0 .. r-1, in 8 bits with 255 for missing where r is at most 254, else in 16 bits
+with 65535 for missing. `read_table` (in `_table`) and `encode_labels` (in `_labels`) belong to this module's interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._categories import (
+    ColumnEncoder,
+    check_number,
+    encode_declared,
+    extend_categories,
+    learn_categories,
+    unseen_message,
+)
+from ._columns import Column, NumberColumn
+from ._labels import encode_labels
+from ._table import Table, column_label, read_table
+
+__all__ = ["ColumnEncoder", "Encoder", "Table", "encode_labels", "learn_encoding", "read_table"]
+
+Codes = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+# Rows of a table of floats are taken in blocks of about this many bytes, which stay in the cache for all columns.
+_BLOCK_BYTES = 1 << 18
+
+
+class Encoder:
+    """What is known of every column, and how to turn a table into codes. Immutable.
+
+    Parameters
+    ----------
+    columns : sequence of ColumnEncoder
+    names : sequence of str, default=None
+        Names of the columns, for messages.
+    """
+
+    def __init__(self, columns: Sequence[ColumnEncoder], names: Sequence[str] | None = None) -> None:
+        self.columns = list(columns)
+        self.names = None if names is None else list(names)
+
+    @cached_property
+    def cardinalities(self) -> list[int]:
+        """The number of codes of every column, at least 1."""
+        return [column.cardinality for column in self.columns]
+
+    def encode(self, table: Table, unseen: str = "missing", threads: int = 1) -> list[Codes]:
+        """Encode a table of the same columns.
+
+        Parameters
+        ----------
+        table : Table
+        unseen : {"missing", "error"}
+            What a category that is not known becomes.
+        threads : int
+
+        Returns
+        -------
+        list of ndarray
+            One array of codes, uint8 or uint16, per column.
+        """
+        array = table.array
+        if array is not None and self._books is not None and array.dtype.kind != "f":
+            codes, unknown = self._books.encode(array, threads)
+            if unknown and unseen == "error":
+                column = unknown[0]
+                row = int(np.argmax(codes[column] == np.iinfo(codes[column].dtype).max))
+                raise ValueError(unseen_message(self.label(column), array[row, column].item()))
+            return codes
+        if table.n_features != len(self.columns):
+            raise ValueError(f"a table of {len(self.columns)} columns was expected, but one of {table.n_features} came")
+        if array is not None and array.dtype.kind == "f" and self._cuts is not None:
+            return _cut_array(array, self._cuts)
+        return [self._encode_column(table.column(i), i, unseen) for i in range(table.n_features)]
+
+    def _encode_column(self, column: Column, position: int, unseen: str) -> Codes:
+        label = self.label(position)
+        codes, unknown = self.columns[position].encode(column, label)
+        if unseen == "error":
+            for value in unknown():
+                raise ValueError(unseen_message(label, value))
+        return codes
+
+    def extended(self, table: Table) -> tuple[Encoder, list[npt.NDArray[np.uint16]]]:
+        """Return an encoder that also knows the new categories of a table, and how the codes known so far move.
+
+        Categories stay in the order that learning from all rows at once would give. Intervals, and categories that the
+        user declared, stay as they are.
+
+        Returns
+        -------
+        encoder : Encoder
+        recodings : list of ndarray of uint16
+            For every column, the new code of each old code.
+        """
+        pairs = [extend_categories(column, table.column(i), self.label(i)) for i, column in enumerate(self.columns)]
+        return Encoder([column for column, _ in pairs], self.names), [recoding for _, recoding in pairs]
+
+    def label(self, position: int) -> str:
+        """Return what messages call a column."""
+        return column_label(self.names, position)
+
+    @cached_property
+    def _books(self) -> _core.CodeBooks | None:
+        """All columns' integers at once, if integers are what they know."""
+        books = [column.integer_book for column in self.columns]
+        return None if None in books else _core.CodeBooks(books)
+
+    @cached_property
+    def _cuts(self) -> list[Floats] | None:
+        cuts = [column.cuts for column in self.columns if column.cuts is not None]
+        return cuts if len(cuts) == len(self.columns) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"columns": self.columns, "names": self.names}
+
+
+def _cut_array(array: npt.NDArray[Any], cuts: list[Floats]) -> list[Codes]:
+    n_rows, n_features = array.shape
+    block = max(_BLOCK_BYTES // (array.itemsize * n_features), 256)
+    if n_rows <= block or abs(array.strides[1]) > abs(array.strides[0]):
+        return [_core.apply_cuts(array[:, i], cuts[i]) for i in range(n_features)]
+    wide = max(map(len, cuts)) >= 254
+    codes: list[Codes] = (
+        [np.empty(n_rows, dtype=np.uint16 if len(c) >= 254 else np.uint8) for c in cuts]
+        if wide
+        else list(np.empty((n_features, n_rows), dtype=np.uint8))
+    )
+    for begin in range(0, n_rows, block):
+        rows = array[begin : begin + block]
+        for i in range(n_features):
+            codes[i][begin : begin + block] = _core.apply_cuts(rows[:, i], cuts[i])
+    return codes
+
+
+def learn_encoding(
+    table: Table,
+    *,
+    y_codes: Codes | None,
+    n_classes: int,
+    weights: Floats | None,
+    numeric_features: Literal["float", "number"] | Iterable[str | int],
+    discretizer: Any,
+    categories: Sequence[Sequence[Any] | None] | Mapping[str, Sequence[Any]] | None = None,
+    threads: int = 1,
+) -> tuple[Encoder, list[Codes]]:
+    """Learn how to encode a table, and encode it.
+
+    Parameters
+    ----------
+    table : Table
+    y_codes, n_classes
+        The classes, for discretizers that look at them.
+    weights : ndarray of float64 or None
+        Weights of the rows, for discretizers.
+    numeric_features : {"float", "number"} or iterable of names or positions
+        Which columns are numbers to be cut into intervals.
+    discretizer : object or None
+        Finds cut points by its method ``_find_cuts(x, y_codes, n_classes, weights)``; None makes numbers categories.
+    categories : sequence, mapping or None
+        Categories of columns known beforehand, by position (None: not known) or by name. Others are refused.
+    threads : int
+
+    Returns
+    -------
+    encoder : Encoder
+    codes : list of ndarray
+        As `Encoder.encode` would return them.
+    """
+    declared = _declared_categories(table, categories)
+    is_numeric = _numeric_rule(table, numeric_features) if discretizer is not None else _never
+    array = table.array
+    if array is not None and array.dtype.kind != "f" and not declared:
+        first = table.column(0)  # all columns are of one type
+        if not any(is_numeric(i, first) for i in range(table.n_features)):
+            return _learn_integers(table, array, threads)
+    columns, codes = [], []
+    for i in range(table.n_features):
+        column, label = table.column(i), table.label(i)
+        if i in declared:
+            encoder, found = encode_declared(declared[i], column, label)
+        elif is_numeric(i, column):
+            encoder, found = _learn_intervals(column, label, discretizer, y_codes, n_classes, weights)
+        else:
+            encoder, found = learn_categories(column, label)
+        columns.append(encoder)
+        codes.append(found)
+    return Encoder(columns, table.names), codes
+
+
+def _learn_integers(table: Table, array: npt.NDArray[Any], threads: int) -> tuple[Encoder, list[Codes]]:
+    keys, codes = _core.learn_integers(array, threads)
+    for i, found in enumerate(keys):
+        check_number(len(found), table.label(i))
+    return Encoder(
+        [ColumnEncoder("category", categories=found.astype(array.dtype)) for found in keys], table.names
+    ), codes
+
+
+def _learn_intervals(
+    column: Column, label: str, discretizer: Any, y_codes: Codes | None, n_classes: int, weights: Floats | None
+) -> tuple[ColumnEncoder, Codes]:
+    numbers = column.floats(label)
+    if np.isinf(numbers).any():
+        raise ValueError(f"Input X contains infinity or a value too large to be cut into intervals: {label}")
+    x = np.ascontiguousarray(numbers, dtype=np.float64)
+    cuts = np.empty(0) if np.isnan(x).all() else discretizer._find_cuts(x, y_codes, n_classes, weights)
+    check_number(len(cuts) + 1, label)
+    encoder = ColumnEncoder("interval", cuts=cuts)
+    return encoder, encoder.encode(NumberColumn(x), label)[0]
+
+
+_Rule = Callable[[int, Column], bool]
+
+
+def _never(position: int, column: Column) -> bool:  # noqa: ARG001
+    return False
+
+
+def _numeric_rule(table: Table, numeric_features: Any) -> _Rule:
+    """Return what tells whether a column is to be cut into intervals."""
+    if isinstance(numeric_features, str):
+        if numeric_features not in {"float", "number"}:
+            raise ValueError(
+                "numeric_features must be 'float', 'number' or a list of names or positions of columns, but is "
+                f"{numeric_features!r}"
+            )
+        integers = numeric_features == "number"
+        return lambda _, column: column.is_float or (integers and column.is_integer)
+    chosen = {_position(table, feature) for feature in numeric_features}
+    return lambda position, _: position in chosen
+
+
+def _position(table: Table, feature: Any) -> int:
+    if isinstance(feature, str):
+        if table.names is None or feature not in table.names:
+            raise ValueError(f"numeric_features or categories names {feature!r}, but the table has no such column")
+        return table.names.index(feature)
+    if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool):
+        if 0 <= feature < table.n_features:
+            return int(feature)
+        raise ValueError(f"numeric_features holds position {feature}, but the table has {table.n_features} columns")
+    raise TypeError(f"numeric_features must hold names or positions of columns, but holds {feature!r}")
+
+
+def _declared_categories(table: Table, categories: Any) -> dict[int, Sequence[Any]]:
+    if categories is None:
+        return {}
+    if isinstance(categories, Mapping):
+        return {_position(table, name): values for name, values in categories.items() if values is not None}
+    if len(categories) != table.n_features:
+        raise ValueError(
+            f"categories must have one entry for each of the {table.n_features} columns, but has {len(categories)}"
+        )
+    return {i: values for i, values in enumerate(categories) if values is not None}
