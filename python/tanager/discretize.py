@@ -6,10 +6,8 @@ Bin ``i`` holds ``cuts[i - 1] < x <= cuts[i]``. Missing cells (NaN) play no part
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from itertools import pairwise
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -219,15 +217,14 @@ class MDLPDiscretizer(_Discretizer):
 class _BinsDiscretizer(_Discretizer):
     """A discretizer that is told how many bins to make and does not look at the class."""
 
-    _search: ClassVar[Callable[[Numbers, int, Floats | None, int], list[Floats]]]
-
     def __init__(self, n_bins: int = 5, *, n_jobs: int | None = None):
         self.n_bins = n_bins
         self.n_jobs = n_jobs
 
     def _check_settings(self) -> None:
         n_bins: Any = self.n_bins
-        if not isinstance(n_bins, Integral) or isinstance(n_bins, bool) or not 2 <= int(n_bins) <= _MAX_BINS:
+        whole = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
+        if not whole or not 2 <= n_bins <= _MAX_BINS:
             raise ValueError(f"n_bins must be a whole number between 2 and {_MAX_BINS}, but is {n_bins!r}")
 
     def _cuts_of_table(
@@ -235,7 +232,11 @@ class _BinsDiscretizer(_Discretizer):
     ) -> list[Floats]:
         del y_codes, n_classes
         self._check_settings()
-        return self._search(X, int(self.n_bins), weights, threads)
+        return self._search(X, weights, threads)
+
+    @abstractmethod
+    def _search(self, X: Numbers, weights: Floats | None, threads: int) -> list[Floats]:
+        """Return the cuts of every column."""
 
 
 class EqualFrequencyDiscretizer(_BinsDiscretizer):
@@ -266,7 +267,8 @@ class EqualFrequencyDiscretizer(_BinsDiscretizer):
     array([0., 0., 1., 1.])
     """
 
-    _search = staticmethod(_core.equal_frequency_cuts)
+    def _search(self, X: Numbers, weights: Floats | None, threads: int) -> list[Floats]:
+        return _core.equal_frequency_cuts(X, int(self.n_bins), weights, threads)
 
 
 class EqualWidthDiscretizer(_BinsDiscretizer):
@@ -294,7 +296,8 @@ class EqualWidthDiscretizer(_BinsDiscretizer):
     array([0., 0., 0., 1.])
     """
 
-    _search = staticmethod(_core.equal_width_cuts)
+    def _search(self, X: Numbers, weights: Floats | None, threads: int) -> list[Floats]:
+        return _core.equal_width_cuts(X, int(self.n_bins), weights, threads)
 
 
 def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
