@@ -88,9 +88,10 @@ py::list from_features(const Model& model) {
   py::list list(model.n_features());
   for (std::size_t f = 0; f < model.n_features(); ++f) {
     const FeatureInfo& feature = model.features()[f];
-    list[f] = feature.is_interval
-                  ? py::make_tuple(feature.name, py::none(), copy_array(std::span<const double>(feature.cuts)))
-                  : py::make_tuple(feature.name, from_labels(feature.labels), py::none());
+    if (feature.is_interval)
+      list[f] = py::make_tuple(feature.name, py::none(), copy_array(std::span<const double>(feature.cuts)));
+    else
+      list[f] = py::make_tuple(feature.name, from_labels(feature.labels), py::none());
   }
   return list;
 }

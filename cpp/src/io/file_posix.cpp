@@ -94,8 +94,7 @@ Target find_target(const std::string& path) {
     real = std::filesystem::weakly_canonical(real, error);
     if (error) fail(error.value());
   }
-  Target target{real.string(), real.parent_path().string(), {}};
-  if (target.folder.empty()) target.folder = ".";
+  Target target{real.string(), real.has_parent_path() ? real.parent_path().string() : std::string("."), {}};
   struct stat status{};
   if (::stat(target.path.c_str(), &status) == -1) {
     if (errno != ENOENT) fail(errno);
@@ -104,7 +103,7 @@ Target find_target(const std::string& path) {
   if (S_ISDIR(status.st_mode)) throw ModelFileError("it is a folder");
   if (!S_ISREG(status.st_mode)) throw ModelFileError("it is a device or pipe, not a regular file");
   // Renaming would replace a file that its owner has locked against writing.
-  if (::access(target.path.c_str(), W_OK) == -1) fail(errno);
+  if (::faccessat(AT_FDCWD, target.path.c_str(), W_OK, AT_EACCESS) == -1) fail(errno);
   target.permissions = status.st_mode & 07777;
   return target;
 }
@@ -133,8 +132,7 @@ class PassingFile {
     for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
       std::string candidate =
           folder + "/.tanager-" + std::to_string(::getpid()) + "-" + std::to_string(now + attempt) + ".tmp";
-      const int fd =
-          retry([&] { return ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666); });
+      const int fd = retry([&] { return ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
       if (fd != -1) {
         path = std::move(candidate);
         return fd;

@@ -1,4 +1,5 @@
 // Model files on disk.
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -15,23 +16,29 @@ void check_path(const std::string& path) {
   if (path.find('\0') != std::string::npos) throw ModelFileError("the path holds a null character");
 }
 
+/// The path for a message, which a null character would end.
+std::string shown(std::string path) {
+  std::replace(path.begin(), path.end(), '\0', '?');
+  return "the model file '" + path + "'";
+}
+
 /// Calls body; a failure's message becomes one sentence with the path in it.
 template <class Body>
-auto with_path(const char* doing, const std::string& path, Body body) {
+auto with_path(const char* cannot, const std::string& path, Body body) {
   try {
     check_path(path);
     return body();
   } catch (const std::bad_alloc&) {
-    throw ModelFileError(std::string("cannot ") + doing + " the model file '" + path + "': there is not enough memory");
+    throw ModelFileError(cannot + shown(path) + ": there is not enough memory");
   } catch (const ModelFileError& error) {
-    throw ModelFileError(std::string("cannot ") + doing + " the model file '" + path + "': " + error.what());
+    throw ModelFileError(cannot + shown(path) + ": " + error.what());
   }
 }
 
 }  // namespace
 
 Model load_model(const std::string& path) {
-  return with_path("load", path, [&] {
+  return with_path("cannot load ", path, [&] {
     const io::InputFile file(path);
     // The frame is looked at first: a file that is no model, however large, costs no memory.
     io::read_section_table(file.size(),
@@ -45,7 +52,7 @@ Model load_model(const std::string& path) {
 }
 
 void save_model(const Model& model, const std::string& path) {
-  with_path("save", path, [&] { io::replace_file(path, write_model(model)); });
+  with_path("cannot save ", path, [&] { io::replace_file(path, write_model(model)); });
 }
 
 }  // namespace tanager
