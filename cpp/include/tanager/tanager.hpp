@@ -3,6 +3,8 @@
 
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
+#include "tanager/discretize.hpp"
+#include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 #include "tanager/network.hpp"

@@ -1,0 +1,21 @@
+"""The C++ tests, so that the one test command runs everything."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+
+def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:
+    # Without --no-tests=error a build without tests would count as passed.
+    command = [str(cmake_bin / "ctest"), "--no-tests=error", "--output-on-failure"]
+    run = subprocess.run(command, cwd=cpp_build, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_every_cpp_test_file_is_registered(cpp_build: Path, cmake_bin: Path) -> None:
+    command = [str(cmake_bin / "ctest"), "--show-only"]
+    listed = subprocess.run(command, cwd=cpp_build, capture_output=True, text=True, check=True).stdout
+    files = sorted(path.stem for path in (Path(__file__).parents[1] / "cpp").glob("test_*.cpp"))
+    assert files
+    assert sorted(line.split()[-1] for line in listed.splitlines() if "Test #" in line or "Test  #" in line) == files
