@@ -44,6 +44,11 @@ class PassingFile {
     out.close();
     if (!out) throw ModelFileError("writing failed, perhaps because the disk is full");
   }
+  void set_permissions(fs::perms permissions) const {
+    std::error_code error;
+    fs::permissions(path_, permissions, error);
+    if (error) throw ModelFileError(error.message());
+  }
   void rename_to(const fs::path& target) {
     std::error_code error;
     fs::rename(path_, target, error);
@@ -92,7 +97,10 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
 void replace_file(const std::string& path, std::span<const std::byte> content) {
   fs::path target = to_path(path);
   std::error_code error;
-  if (fs::is_symlink(target, error)) target = fs::weakly_canonical(target);
+  if (fs::is_symlink(target, error)) {
+    target = fs::weakly_canonical(target, error);
+    if (error) throw ModelFileError(error.message());
+  }
   const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) throw ModelFileError("it is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status))
@@ -101,7 +109,7 @@ void replace_file(const std::string& path, std::span<const std::byte> content) {
   if (!fs::is_directory(folder, error)) throw ModelFileError("the folder '" + folder.string() + "' does not exist");
   PassingFile file(folder);
   file.write(content);
-  if (fs::exists(status)) fs::permissions(to_path(path), status.permissions(), error);
+  if (fs::exists(status)) file.set_permissions(status.permissions());
   file.rename_to(target);
 }
 
