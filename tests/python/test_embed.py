@@ -1,0 +1,142 @@
+"""A C++ program that finds the installed library, loads a model written by Python and predicts the same bits."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tanager
+
+PROGRAM = Path(__file__).resolve().parents[1] / "embed"
+
+
+def run(*command: str | Path) -> str:
+    """Run a command; on failure show what it said."""
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def build_program(cmake_bin: Path, folder: Path, found_by: str) -> Path:
+    """Configure and build tests/embed as a project of its own, with a package that is found by the given option."""
+    options = ["-DCMAKE_BUILD_TYPE=Release", found_by]
+    try:
+        import ninja
+    except ImportError:
+        pass
+    else:
+        options += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={Path(ninja.BIN_DIR, 'ninja')}"]
+    run(cmake_bin / "cmake", "-S", PROGRAM, "-B", folder, *options)
+    run(cmake_bin / "cmake", "--build", folder)
+    return folder / "embed"
+
+
+@pytest.fixture(scope="module")
+def wheel_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, built against the library inside the installed Python package."""
+    try:
+        metadata.distribution("tanager")
+    except metadata.PackageNotFoundError:
+        pytest.skip("tanager is importable but not installed, so that there is no library beside it")
+    found_by = f"-Dtanager_DIR={tanager.get_cmake_dir()}"
+    return build_program(cmake_bin, tmp_path_factory.mktemp("wheel"), found_by)
+
+
+@pytest.fixture(scope="module")
+def prefix_program(cmake_bin: Path, cpp_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program, built against what ``cmake --install`` puts into an empty folder."""
+    folder = tmp_path_factory.mktemp("prefix")
+    run(cmake_bin / "cmake", "--install", cpp_build, "--prefix", folder / "installed")
+    return build_program(cmake_bin, folder / "program", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}")
+
+
+@pytest.fixture(scope="module", params=["wheel", "prefix"])
+def program(request: pytest.FixtureRequest) -> Path:
+    found: Path = request.getfixturevalue(f"{request.param}_program")
+    return found
+
+
+def make_table(n_rows: int, seed: int) -> pd.DataFrame:
+    """Text, whole numbers, booleans and numbers to be cut, with gaps; all depend on one hidden value."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.integers(3, size=n_rows)
+    noisy = np.where(rng.random((4, n_rows)) < 0.7, hidden, rng.integers(3, size=(4, n_rows)))
+    table = pd.DataFrame(
+        {
+            "farbe": np.array(["rot", "grün", "青い 🦜"], dtype=object)[noisy[0]],
+            "count": pd.array(noisy[1] * 1000 - 7, dtype="Int64"),
+            "flag": pd.array(noisy[2] == 1, dtype="boolean"),
+            "size": noisy[3] + rng.normal(size=n_rows) / 4,
+            "noise": rng.normal(size=n_rows),
+        }
+    )
+    for name in table.columns:
+        table.loc[rng.random(n_rows) < 0.1, name] = None
+    table["class"] = np.array(["no", "perhaps", "yes"])[hidden]
+    return table
+
+
+def as_text(value: object) -> str:
+    """Return a value as the program reads it: numbers in the shortest form that reads back the same, gaps empty."""
+    return "" if pd.isna(value) else str(value)
+
+
+def predict_by_program(program: Path, model: Path, table: pd.DataFrame, folder: Path) -> np.ndarray:
+    rows, out = folder / "rows.txt", folder / "posteriors.bin"
+    lines = ["\t".join(as_text(value) for value in row) for row in table.astype(object).itertuples(index=False)]
+    rows.write_bytes("".join(line + "\n" for line in lines).encode())
+    classes = run(program, model, rows, out).splitlines()
+    return np.frombuffer(out.read_bytes(), dtype="<f8").reshape(-1, len(classes))
+
+
+@pytest.mark.parametrize("make", [tanager.NaiveBayesClassifier, tanager.TANClassifier])
+def test_the_program_and_python_agree_in_every_bit(program: Path, make: Callable[[], object], tmp_path: Path) -> None:
+    train, new = make_table(2000, seed=1), make_table(1000, seed=2).drop(columns="class")
+    new.loc[0] = None
+    new.loc[1, "farbe"] = "never seen"
+    new.loc[2, "count"] = 12345
+    new.loc[3, "size"] = 1e300
+    clf = make().fit(train.drop(columns="class"), train["class"])
+    clf.save(tmp_path / "model.tng")
+    expected = clf.predict_proba(new)
+    got = predict_by_program(program, tmp_path / "model.tng", new, tmp_path)
+    assert len(np.unique(expected.round(6), axis=0)) > 100
+    assert got.shape == expected.shape
+    assert got.tobytes() == np.ascontiguousarray(expected, dtype="<f8").tobytes()
+
+
+def test_class_names_are_those_of_python(program: Path, tmp_path: Path) -> None:
+    train = make_table(100, seed=3)
+    for labels in (["größe", "b", ""], [-3, 0, 12], [0.1, 2.5, 1e22]):
+        y = np.array(labels)[train["class"].map({"no": 0, "perhaps": 1, "yes": 2}).to_numpy()]
+        clf = tanager.NaiveBayesClassifier().fit(train[["farbe"]], y)
+        clf.save(tmp_path / "model.tng")
+        (tmp_path / "rows.txt").write_bytes(b"rot\n")
+        said = run(program, tmp_path / "model.tng", tmp_path / "rows.txt", tmp_path / "out.bin").split("\n")[:-1]
+        assert said == [str(label) for label in clf.classes_.tolist()]
+
+
+def test_a_broken_model_file_is_one_clear_sentence(program: Path, tmp_path: Path) -> None:
+    train = make_table(100, seed=4)
+    clf = tanager.NaiveBayesClassifier().fit(train.drop(columns="class"), train["class"])
+    path = tmp_path / "model.tng"
+    clf.save(path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    (tmp_path / "rows.txt").write_bytes(b"")
+    command = [str(program), str(path), str(tmp_path / "rows.txt"), str(tmp_path / "out.bin")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"embed: cannot load the model file '{path}': its checksum does not match its content: it was damaged or changed\n"
+    )
+    assert not (tmp_path / "out.bin").exists()
