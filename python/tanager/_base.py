@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from joblib import cpu_count
@@ -130,7 +131,7 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         weights = _check_weights(sample_weight, table.n_rows)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
-            table, codes, weights = table.take(kept), np.ascontiguousarray(codes[kept]), weights[kept]
+            table, codes, weights = read_table(_take_rows(X, kept)), codes[kept], weights[kept]
         return table, labels, codes, weights
 
     def _start(
@@ -334,6 +335,15 @@ def effective_threads(n_jobs: int | None) -> int:
     if n_jobs == 0 or int(n_jobs) != n_jobs:
         raise ValueError(f"n_jobs must be None or a whole number other than zero, but is {n_jobs!r}")
     return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows].to_native()
+    if isinstance(X, list):
+        return [X[i] for i in rows]
+    return X.take(rows) if hasattr(X, "schema") else np.asarray(X)[rows]
 
 
 def _check_weights(sample_weight: Any, n_rows: int) -> Floats | None:

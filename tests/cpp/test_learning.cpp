@@ -117,7 +117,11 @@ TEST(log_gamma_and_rising_factorials) {
 
 TEST(family_scores_by_hand) {
   // One feature of two values, one parent of one value, one class: counts 3 and 1.
-  const CountTable table{{0, {1}}, {1, 2}, 1, {3, 1}};
+  CountTable table;
+  table.family = {0, {1}};
+  table.dims = {1, 2};
+  table.n_classes = 1;
+  table.cells = {3, 1};
   const double loglik = 3 * std::log(0.75) + std::log(0.25);
   CHECK_NEAR(family_score(table, Score::kLogLikelihood), loglik, 1e-14);
   CHECK_NEAR(family_score(table, Score::kAic), loglik - 1, 1e-14);

@@ -13,16 +13,24 @@
 namespace tanager {
 namespace {
 
-// df = (r_x - 1)(r_y - 1) s is what the arc adds to the number of parameters. N counts the rows where both are
-// observed.
-double penalty(Score score, double rows, double degrees) {
+// What an arc between u and v gains. df = (r_u - 1)(r_v - 1) s is what it adds to the number of parameters. A penalized
+// gain is that of the rows where both are observed, since the penalty is weighed against what these rows tell. Without
+// a penalty only the order of the pairs matters, and cells that happen to be missing must not make a pair look weaker:
+// all rows are taken to tell as much as the observed ones. On complete data both are N I(X;Y|C).
+double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
+  const double r_u = counts.cardinalities()[u], r_v = counts.cardinalities()[v], s = counts.n_classes();
+  const auto table = counts.pair(u, v);
+  const double observed = std::accumulate(table.begin(), table.end(), 0.0);
+  const double information =
+      conditional_mutual_information(table, counts.cardinalities()[u], counts.cardinalities()[v], counts.n_classes());
+  const double degrees = (r_u - 1) * (r_v - 1) * s;
   switch (score) {
     case Score::kLogLikelihood:
-      return 0;
+      return counts.n_rows() * information;
     case Score::kAic:
-      return degrees;
+      return observed * information - degrees;
     case Score::kBic:
-      return rows > 0 ? degrees * std::log(rows) / 2 : 0;
+      return observed * information - (observed > 0 ? degrees * std::log(observed) / 2 : 0);
     default:
       throw InvalidInput("the score of a Chow-Liu structure must be the log-likelihood, AIC or BIC");
   }
@@ -34,18 +42,11 @@ std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int th
   if (counts.scope() != CountScope::kPairs)
     throw InvalidInput(
         "a Chow-Liu structure needs the counts of all pairs of features, but only single ones were made");
-  const std::size_t n = counts.n_features(), s = counts.n_classes();
-  const auto cards = counts.cardinalities();
-  std::vector<double> weights(n * (n - 1) / 2);
+  const std::size_t n = counts.n_features();
+  std::vector<double> weights(n < 2 ? 0 : n * (n - 1) / 2);
   parallel_for(n, 1, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t u = begin; u < end; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) {
-        const auto table = counts.pair(u, v);
-        const double rows = std::accumulate(table.begin(), table.end(), 0.0);
-        const double degrees = (cards[u] - 1.0) * (cards[v] - 1.0) * static_cast<double>(s);
-        weights[pair_index(u, v, n)] =
-            rows * conditional_mutual_information(table, cards[u], cards[v], s) - penalty(score, rows, degrees);
-      }
+      for (std::size_t v = u + 1; v < n; ++v) weights[pair_index(u, v, n)] = gain(counts, u, v, score);
   });
   return weights;
 }
