@@ -1,6 +1,7 @@
 // How long prediction takes in the core: one row at a time, and batches by rows and by columns.
 //
-//     cmake -S . -B build/bench -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/bench && build/bench/benchmarks/prediction
+//     cmake -S . -B build/bench -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/bench &&
+//     build/bench/benchmarks/prediction
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -39,8 +40,8 @@ tanager::Network make_network(std::mt19937_64& random, std::size_t n, std::uint3
       }
     tables.push_back(std::move(table));
   }
-  return tanager::Network(tanager::Structure(parents), std::vector<std::uint32_t>(n, r), std::vector<double>(s, 1.0 / s),
-                          tables);
+  return tanager::Network(tanager::Structure(parents), std::vector<std::uint32_t>(n, r),
+                          std::vector<double>(s, 1.0 / s), tables);
 }
 
 void measure(const char* name, std::size_t n, std::uint32_t r, std::uint32_t s, bool tree) {
@@ -66,9 +67,10 @@ void measure(const char* name, std::size_t n, std::uint32_t r, std::uint32_t s, 
   const double column = seconds([&] { predictor.predict_columns(views, rows, Output::kPosterior, out); }, 7);
   const double joint = seconds([&] { predictor.predict_columns(views, rows, Output::kLogJoint, out); }, 7);
   const double best = seconds([&] { predictor.predict_classes_columns(views, rows, classes); }, 7);
-  const double row = seconds([&] { predictor.predict_rows(std::span<const Code>(by_row), Output::kPosterior, out); }, 5);
-  std::printf("%-16s %8.1f %10.1f %10.1f %10.1f %10.1f\n", name, one * scale, column * scale, joint * scale, best * scale,
-              row * scale);
+  const double row =
+      seconds([&] { predictor.predict_rows(std::span<const Code>(by_row), Output::kPosterior, out); }, 5);
+  std::printf("%-16s %8.1f %10.1f %10.1f %10.1f %10.1f\n", name, one * scale, column * scale, joint * scale,
+              best * scale, row * scale);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ from pathlib import Path
 from . import _core, datasets, discretize, network, parameters, scores, structure
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
-from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from ._model_file import load
+from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .shortcuts import NaiveBayesClassifier, TANClassifier
 
@@ -45,7 +45,9 @@ def _installed(part: str) -> str:
     # The compiled module's own folder: in an editable install the Python files lie elsewhere.
     folder = Path(_core.__file__).resolve().parent / part
     if not folder.is_dir():
-        raise FileNotFoundError(f"this installation of tanager has no {part}; install it with pip to get the C++ library")
+        raise FileNotFoundError(
+            f"this installation of tanager has no {part}; install it with pip to get the C++ library"
+        )
     return str(folder)
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from . import __version__, get_cmake_dir, get_include
 
-_ANSWERS = {"--cmake-dir": get_cmake_dir, "--include": get_include, "--version": lambda: __version__}
+_ANSWERS: dict[str, Callable[[], str]] = {
+    "--cmake-dir": get_cmake_dir,
+    "--include": get_include,
+    "--version": lambda: __version__,
+}
 
 if __name__ == "__main__":
     if len(sys.argv) == 2 and sys.argv[1] in _ANSWERS:

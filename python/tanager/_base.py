@@ -155,7 +155,9 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     ) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
         classes = encode_labels(_joined(self.classes_, found))[0]
         encoder, recodings = self._encoder.extended(table)
-        counts = self.counts_.recoded(encoder.cardinalities, len(classes), recodings, _positions(self.classes_, classes))
+        counts = self.counts_.recoded(
+            encoder.cardinalities, len(classes), recodings, _positions(self.classes_, classes)
+        )
         codes = _positions(found, classes)[codes]
         dataset = _core.Dataset(
             encoder.encode(table, self.unseen, self._threads()), encoder.cardinalities, codes, len(classes), weights

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from . import _core, discretize, parameters, structure
 from ._encoding import ColumnEncoder, Encoder
-from ._settings import Settings
 
 if TYPE_CHECKING:
     from ._base import BaseNetworkClassifier
@@ -67,10 +66,10 @@ def from_model(model: _core.Model) -> BaseNetworkClassifier:
         kinds = zip(model.features, settings["category_types"], settings["declared"], strict=True)
         for (name, labels, cuts), dtype, declared in kinds:
             names.append(name)
-            if cuts is None:
-                columns.append(ColumnEncoder("category", categories=_array(labels, dtype), declared=declared))
-            else:
+            if labels is None:
                 columns.append(ColumnEncoder("interval", cuts=cuts))
+            else:
+                columns.append(ColumnEncoder("category", categories=_array(labels, dtype), declared=declared))
         classes = _array(model.classes, settings["class_type"])
         named, class_name = bool(settings["named_features"]), str(settings["class_name"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -104,7 +103,7 @@ def set_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, An
 
 
 def _build(clf: BaseNetworkClassifier, settings: str, counts: _core.CountSet | None, convert: Any) -> _core.Model:
-    features = [
+    features: list[tuple[str, list[Any] | None, npt.NDArray[np.float64] | None]] = [
         (name, None, column.cuts)
         if column.kind == "interval"
         else (name, [convert(v, i, f"a category of {name!r}") for i, v in enumerate(column.categories.tolist())], None)

@@ -32,7 +32,7 @@ class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     """A learner's settings: ``get_params``, ``set_params``, ``clone`` and ``repr`` as everywhere in scikit-learn."""
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.get_params() == other.get_params()  # type: ignore[attr-defined]
+        return type(self) is type(other) and bool(self.get_params() == other.get_params())
 
     def __hash__(self) -> int:
         return hash((type(self), repr(self)))
@@ -56,9 +56,9 @@ def resolve(value: object, kind: type[S], by_name: Mapping[str, Callable[[], S]]
 
 def as_number(value: Any, parameter: str) -> float:
     """Return a setting as a float, or say that it is not a number."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return float(value)
-    raise TypeError(f"{parameter} must be a number, but is {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{parameter} must be a number, but is {value!r}")
+    return float(value)
 
 
 def _describe(value: Any) -> str:

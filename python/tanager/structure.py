@@ -123,7 +123,8 @@ class FixedStructure(StructureLearner):
 
     def _parents(self, feature_names: list[str], class_name: str) -> Parents:
         parents: Parents = [[] for _ in feature_names]
-        for arc in self.arcs:
+        given: Iterable[Any] = self.arcs  # whatever the user wrote
+        for arc in given:
             if isinstance(arc, str) or len(arc := tuple(arc)) != 2:
                 raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
             parent, child = arc

@@ -81,15 +81,18 @@ inline int run() {
 
 }  // namespace check
 
-#define TEST(name)                                      \
-  static void name();                                   \
+#define TEST(name)                                           \
+  static void name();                                        \
   static const check::Register register_##name(#name, name); \
   static void name()
-#define CHECK(condition) \
-  do { if (!(condition)) check::fail(__FILE__, __LINE__, #condition); } while (false)
+#define CHECK(condition)                                           \
+  do {                                                             \
+    if (!(condition)) check::fail(__FILE__, __LINE__, #condition); \
+  } while (false)
 #define CHECK_EQ(a, b) check::equal(__FILE__, __LINE__, #a " == " #b, a, b)
 #define CHECK_NEAR(a, b, tolerance) check::near(__FILE__, __LINE__, #a " ~ " #b, a, b, tolerance)
-#define CHECK_THROWS(exception, statement, part) \
-  check::throws<exception>(__FILE__, __LINE__, [&] { statement; }, part)
-#define TEST_MAIN \
-  int main() { return check::run(); }
+#define CHECK_THROWS(exception, statement, part) check::throws<exception>(__FILE__, __LINE__, [&] { statement; }, part)
+#define TEST_MAIN        \
+  int main() {           \
+    return check::run(); \
+  }

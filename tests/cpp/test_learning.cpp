@@ -19,7 +19,7 @@ using namespace testing;
 namespace {
 
 Dataset draw_data(std::mt19937_64& random, std::size_t rows, const std::vector<std::uint32_t>& cards,
-                    std::uint32_t classes, int percent_missing) {
+                  std::uint32_t classes, int percent_missing) {
   std::vector<std::vector<std::uint8_t>> columns(cards.size());
   std::vector<std::uint8_t> target;
   for (std::size_t i = 0; i < rows; ++i) {

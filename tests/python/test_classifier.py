@@ -280,7 +280,14 @@ def test_arrays_of_every_layout(make):
     readonly.setflags(write=False)
     wide = np.zeros((160, 12), dtype=X.dtype)
     wide[::2, ::2] = X
-    for table in (readonly, np.asfortranarray(X), wide[::2, ::2], X[::-1][::-1], X.astype(np.int8), X.astype(np.uint64)):
+    for table in (
+        readonly,
+        np.asfortranarray(X),
+        wide[::2, ::2],
+        X[::-1][::-1],
+        X.astype(np.int8),
+        X.astype(np.uint64),
+    ):
         np.testing.assert_array_equal(clf.predict_proba(table), expected)
         np.testing.assert_array_equal(make().fit(table, y).predict_proba(table), expected)
 

@@ -87,7 +87,9 @@ def test_structure(load, shared, name, kind):
     else:
         names = list(data.X.columns)
         weights = _core.chow_liu_weights(clf.counts_, STRUCTURES[kind].score)
-        position = {frozenset(pair): i for i, pair in enumerate((a, b) for j, a in enumerate(names) for b in names[j + 1 :])}
+        position = {
+            frozenset(pair): i for i, pair in enumerate((a, b) for j, a in enumerate(names) for b in names[j + 1 :])
+        }
         total = [sum(weights[position[edge]] for edge in undirected(parents)) for parents in (found, expected)]
         assert total[0] == pytest.approx(total[1], abs=1e-8)
         assert len(undirected(found)) == len(undirected(expected))

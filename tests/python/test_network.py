@@ -25,7 +25,12 @@ def test_arcs_and_families(network):
     assert network.arcs == [("play", "wind"), ("play", "sky"), ("sky", "wind")]
     assert network.families == {"wind": ["sky", "play"], "sky": ["play"], "play": []}
     assert network.parents("wind") == ["sky", "play"]
-    assert (network.is_naive, network.is_tan, network.is_one_dependence, network.is_semi_naive) == (False, True, True, True)
+    assert (network.is_naive, network.is_tan, network.is_one_dependence, network.is_semi_naive) == (
+        False,
+        True,
+        True,
+        True,
+    )
     assert network.n_parameters == 1 + 2 + 4
     assert "TAN, 2 features, 2 classes, 1 arcs" in repr(network)
     again = tg.BayesNetClassifier(st.FixedStructure(network.arcs)).fit(FRAME, PLAY)

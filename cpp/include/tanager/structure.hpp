@@ -17,8 +17,9 @@ struct ChowLiuOptions {
   std::optional<std::size_t> root;
 };
 
-/// Weight of every pair of features, in the order (0,1), (0,2), ..., (1,2), ...: N I(X;Y|C), less the penalty. With missing
-/// cells I is that of the rows where both are observed, and N counts these under a penalty, all rows without one.
+/// Weight of every pair of features, in the order (0,1), (0,2), ..., (1,2), ...: N I(X;Y|C), less the penalty. With
+/// missing cells I is that of the rows where both are observed, and N counts these under a penalty, all rows without
+/// one.
 std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads = 1);
 
 /// The one-dependence structure of greatest score (Friedman, Geiger and Goldszmidt 1997). Needs CountScope::kPairs.
