@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,36 +77,42 @@ def one_row(report: Report, options: Options) -> None:
     report.begin("one row", "a NumPy row of int8 codes")
     for model, title, work in (("naive_bayes", "naive Bayes", NAIVE_BAYES), ("tan", "TAN", TAN)):
         X, y = sample(work.with_rows(20_000))
-        row = X[:1]
+        own = make("tanager", model)
+        contenders = {"tanager": own}
+        contenders.update({p.name: make(n, model) for n, p in peers_for(model).items() if not p.slow})
         rows = []
-        for who in ("tanager", *(name for name, peer in peers_for(model).items() if not peer.slow)):
-            fitted = make(who, model)
+        for name, fitted in contenders.items():
             fitted.fit(X, y)
-            name = "tanager" if who == "tanager" else peers_for(model)[who].name
-            rows.append(Row(name, best_call(partial(fitted.predict_proba, row), options.seconds)))
-            if who == "tanager":
-                inside = _seconds_inside(fitted, row)
+            rows.append(Row(name, best_call(partial(fitted.predict_proba, X[:1]), options.seconds)))
         report.table(f"predict_proba of one row, {title} with {work.features} features", rows)
-        own = rows[0].timing
-        assert own is not None
-        report.figure(f"{title}, predict_proba of one row in Python", own.cpu * 1e6, "us", at_most=80)
-        report.figure(
-            f"{title}, the C++ call",
-            None if inside is None else inside * 1e6,
-            "us",
-            at_most=0.3,
-            remark="the core has no timing hook" if inside is None else "",
-        )
+        in_python = next(row.timing.cpu for row in rows if row.timing)
+        report.figure(f"{title}, predict_proba of one row in Python", in_python * 1e6, "us", at_most=80)
+        inside = _seconds_inside(own, X[0])
+        how = "timed in the extension"
+        if inside is None and options.programs:
+            label = f"{'TAN' if work.tree else 'NB'} {work.features},{work.values},{work.classes}"
+            inside, how = _seconds_of_program(options.programs, label), "timed by the program prediction"
+        how = "no timing hook; --programs DIR lets the program prediction tell" if inside is None else how
+        value = None if inside is None else inside * 1e6
+        report.figure(f"{title}, the C++ call", value, "us", at_most=0.3, remark=how)
 
 
 def _seconds_inside(fitted: Any, row: NDArray[Any]) -> float | None:
     """Seconds of one call of the C++ predictor, timed inside C++, where the extension offers that."""
-    predictor = getattr(fitted, "_predictor", None)
-    hook = getattr(predictor, "seconds_per_row", None)
+    hook = getattr(getattr(fitted, "_predictor", None), "seconds_per_row", None)
     if hook is None:
         return None
-    codes = np.ascontiguousarray(row[0], dtype=np.uint16)
-    return min(float(hook(codes, 20_000)) for _ in range(20))
+    return min(float(hook(row.astype(np.uint16), 20_000)) for _ in range(20))
+
+
+def _seconds_of_program(folder: Path, label: str) -> float | None:
+    """The same from the benchmark program that prints "LABEL  ns-per-row ..." for several models."""
+    found = next((p for p in (folder / "prediction", folder / "benchmarks" / "prediction") if p.exists()), None)
+    if found is None:
+        return None
+    lines = subprocess.run([str(found)], capture_output=True, text=True, check=True).stdout.splitlines()
+    times = [line[len(label) :].split()[0] for line in lines if line.startswith(label)]
+    return float(times[0]) * 1e-9 if times else None
 
 
 def _race_fast(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchmarks import workloads
 
@@ -18,6 +19,8 @@ class Options:
     seconds: float = 1.0
     #: Seconds each slow peer may spend per model.
     peer_seconds: float = 90.0
+    #: Folder of the built C++ benchmark programs, for figures that only they can tell.
+    programs: Path | None = None
 
     def size(self, work: workloads.Workload) -> workloads.Workload:
         """Give the workload to measure: the full one, or a small one in a quick run."""

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 if __package__ in (None, ""):  # started as a script: make the package importable, not its modules as top-level ones
@@ -45,7 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small tables, under a minute; targets are not judged")
     parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
+    parser.add_argument(
+        "--programs", type=Path, metavar="DIR", help="where the C++ benchmark programs were built, for the C++ call"
+    )
     chosen = parser.parse_args(arguments)
+    options = replace(QUICK if chosen.quick else Options(), programs=chosen.programs)
 
     start = time.perf_counter()
     report = Report(harness.machine_facts(), judge=not chosen.quick)
@@ -57,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     print("Times are the best of several runs; CPU is that of all threads, and ratios are of CPU times.")
 
     for name in chosen.only or BENCHMARKS:
-        BENCHMARKS[name](report, QUICK if chosen.quick else Options())
+        BENCHMARKS[name](report, options)
     report.summary()
     print(f"\n{time.perf_counter() - start:.0f} s in all; load average now {harness.load_average()}")
     if chosen.json:
