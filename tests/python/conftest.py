@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# scikit-learn leaves its array-API check out unless this is set before SciPy is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

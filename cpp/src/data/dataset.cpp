@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -43,16 +44,16 @@ void Column::check() {
     throw InvalidInput("a column of " + std::to_string(8 * sizeof(T)) + "-bit codes holds at most " +
                        std::to_string(Width<T>::max_values) + " values, but " + std::to_string(n_values_) +
                        " were declared");
-  // The missing code is the largest of its type. Adding one makes it zero, so that the largest sum is the largest code
-  // of all others: one pass that compilers turn into vector code.
+  // The missing code is the largest of its type. Adding one makes it zero, so that the smallest sum tells of missing
+  // codes and the largest is above all others: two reductions that compilers turn into vector code.
   const T* codes = static_cast<const T*>(data_);
-  T largest_plus_one = 0;
-  bool missing = false;
+  T smallest = std::numeric_limits<T>::max(), largest_plus_one = 0;
   for (std::size_t i = 0; i < size_; ++i) {
-    largest_plus_one = std::max(largest_plus_one, static_cast<T>(codes[i] + 1));
-    missing |= codes[i] == Width<T>::missing;
+    const T moved = static_cast<T>(codes[i] + 1);
+    smallest = std::min(smallest, moved);
+    largest_plus_one = std::max(largest_plus_one, moved);
   }
-  has_missing_ = missing;
+  has_missing_ = size_ > 0 && smallest == 0;
   if (largest_plus_one > n_values_)
     throw InvalidInput("a column has code " + std::to_string(largest_plus_one - 1) + ", but only " +
                        std::to_string(n_values_) + " values are known");
