@@ -115,7 +115,7 @@ def test_the_program_and_python_agree_in_every_bit(program: Path, make: Callable
 
 def test_class_names_are_those_of_python(program: Path, tmp_path: Path) -> None:
     train = make_table(100, seed=3)
-    for labels in (["größe", "b", ""], [-3, 0, 12], [0.1, 2.5, 1e22]):
+    for labels in (["größe", "b", ""], [-3, 0, 2**40]):
         y = np.array(labels)[train["class"].map({"no": 0, "perhaps": 1, "yes": 2}).to_numpy()]
         clf = tanager.NaiveBayesClassifier().fit(train[["farbe"]], y)
         clf.save(tmp_path / "model.tng")
