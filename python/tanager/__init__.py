@@ -1,10 +1,10 @@
 """Discrete Bayesian network classifiers: a C++ core under scikit-learn estimators.
 
 >>> import tanager as tg
->>> data = tg.datasets.load("tic-tac-toe")
+>>> data = tg.datasets.load("monks-1")
 >>> clf = tg.TANClassifier().fit(data.X, data.y)
->>> print(clf.predict(data.X[:2]))
-['positive' 'positive']
+>>> clf.score(data.X, data.y)
+1.0
 """
 
 from __future__ import annotations

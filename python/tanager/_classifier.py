@@ -60,12 +60,12 @@ class BayesNetClassifier(BaseNetworkClassifier):
     Examples
     --------
     >>> import tanager as tg
-    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> data = tg.datasets.load("monks-1")
     >>> clf = tg.BayesNetClassifier(structure="tan-bic").fit(data.X, data.y)
-    >>> clf.predict_proba(data.X[:1]).round(3)
-    array([[0.095, 0.905]])
+    >>> clf.predict_proba(data.X[100:101]).round(3)
+    array([[0.849, 0.151]])
     >>> clf.network_
-    <Network: network, 9 features, 2 classes, 8 arcs between features, 71 parameters>
+    <Network: network, 6 features, 2 classes, 1 arcs between features, 31 parameters>
     """
 
     def __init__(

@@ -74,7 +74,7 @@ class ChowLiu(StructureLearner):
     >>> data = tg.datasets.load("monks-1")
     >>> clf = tg.BayesNetClassifier(structure=tg.structure.ChowLiu(score="bic")).fit(data.X, data.y)
     >>> clf.network_.feature_arcs
-    [('a1', 'a2')]
+    [('x0', 'x1')]
     """
 
     def __init__(self, score: str = "loglik", root: str | int | None = None):
@@ -106,9 +106,9 @@ class FixedStructure(StructureLearner):
     --------
     >>> import tanager as tg
     >>> data = tg.datasets.load("monks-1")
-    >>> clf = tg.BayesNetClassifier(structure=tg.structure.FixedStructure([("a1", "a2")])).fit(data.X, data.y)
-    >>> clf.network_.parents("a2")
-    ['a1', 'class']
+    >>> clf = tg.BayesNetClassifier(structure=tg.structure.FixedStructure([(0, 1)])).fit(data.X, data.y)
+    >>> clf.network_.parents("x1")
+    ['x0', 'class']
     """
 
     def __init__(self, arcs: Iterable[tuple[str | int, str | int]]):

@@ -1,0 +1,217 @@
+"""``tanager demo``: the whole road on tables that come with the package."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.preprocessing import OrdinalEncoder
+
+from . import datasets
+from ._base import BaseNetworkClassifier
+from ._model_file import load
+from .discretize import MDLPDiscretizer
+from .shortcuts import NaiveBayesClassifier, TANClassifier
+
+TABLES = ("tic-tac-toe", "balance-scale", "monks-1", "led7", "iris", "wine", "digits", "breast-cancer")
+PEER = "CategoricalNB"  # scikit-learn's
+
+Array = npt.NDArray[Any]
+
+
+class CategoricalNBPeer:
+    """scikit-learn's naive Bayes with what it needs before it: codes, made from the same categories or MDL cuts."""
+
+    def __init__(self, X: Array) -> None:
+        self._numeric = X.dtype.kind == "f"
+        self._encoder = None if self._numeric else OrdinalEncoder().fit(X)  # all rows: it cannot meet unseen categories
+
+    def fit(self, X: Array, y: Array) -> CategoricalNBPeer:
+        """Fit on training rows."""
+        if self._numeric:
+            self._encoder = MDLPDiscretizer().fit(X, y)
+            sizes = [len(cuts) + 1 for cuts in self._encoder.cut_points_]
+        else:
+            sizes = [len(categories) for categories in self._encoder.categories_]
+        self._nb = CategoricalNB(min_categories=sizes).fit(self._encoder.transform(X).astype(int), y)
+        return self
+
+    def predict_proba(self, X: Array) -> Array:
+        """Return the class probabilities."""
+        proba: Array = self._nb.predict_proba(self._encoder.transform(X).astype(int))  # type: ignore[union-attr]
+        return proba
+
+
+@dataclass
+class Result:
+    """Cross-validated scores of one method on one table."""
+
+    accuracy: list[float] = field(default_factory=list)
+    log_loss: list[float] = field(default_factory=list)
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+
+
+def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[str] | None = None) -> None:
+    """Learn, compare, save, load, predict and write a report.
+
+    Parameters
+    ----------
+    output : Path
+        Folder for the model file, the predictions and the report; made if need be.
+    folds, seed : int
+        Cross-validation: number of stratified folds, and the seed they are drawn with.
+    tables : sequence of str or None
+        Names for `tanager.datasets.load`.
+    """
+    names = list(tables or TABLES)
+    if folds < 2:
+        raise ValueError(f"at least 2 folds are needed, but {folds} were asked for")
+    data = {name: datasets.load(name) for name in names}  # a wrong name fails before anything is written
+    output.mkdir(parents=True, exist_ok=True)
+    console = Console()
+    console.print(f"[bold]tanager demo[/bold]: {len(names)} tables, {folds}-fold cross-validation, seed {seed}\n")
+    results = _compare(console, data, folds, seed)
+    _show(console, data, results)
+    network, model, predictions = _save_and_reload(console, data[names[0]], output)
+    report = output / "report.md"
+    report.write_text(_report(data, results, folds, seed, network), encoding="utf-8")
+    console.print(f"\nmodel        {model}\npredictions  {predictions}\nreport       {report}")
+
+
+def _methods(X: Array) -> dict[str, Any]:
+    return {
+        "naive Bayes": NaiveBayesClassifier(),
+        "TAN": TANClassifier(),
+        "TAN, BIC": TANClassifier(criterion="bic"),
+        PEER: CategoricalNBPeer(X),
+    }
+
+
+def _compare(
+    console: Console, data: dict[str, datasets.Dataset], folds: int, seed: int
+) -> dict[str, dict[str, Result]]:
+    columns = TextColumn("{task.description:14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    results: dict[str, dict[str, Result]] = {}
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=len(data) * folds)
+        for name, table in data.items():
+            progress.update(task, description=name)
+            methods = _methods(table.X)
+            results[name] = {method: Result() for method in methods}
+            for train, test in _splits(table, folds, seed):
+                for method, classifier in methods.items():
+                    _measure(classifier, table, train, test, results[name][method])
+                progress.advance(task)
+    return results
+
+
+def _splits(table: datasets.Dataset, folds: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    yield from splitter.split(table.X, table.y)
+
+
+def _measure(classifier: Any, table: datasets.Dataset, train: Array, test: Array, result: Result) -> None:
+    start = time.perf_counter()
+    classifier.fit(table.X[train], table.y[train])
+    fitted = time.perf_counter()
+    proba = classifier.predict_proba(table.X[test])
+    result.fit_seconds += fitted - start
+    result.predict_seconds += time.perf_counter() - fitted
+    classes = np.unique(table.y[train])
+    result.accuracy.append(float(np.mean(classes[proba.argmax(axis=1)] == table.y[test])))
+    result.log_loss.append(float(log_loss(table.y[test], proba, labels=classes)))
+
+
+def _rows(
+    data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]]
+) -> Iterator[tuple[str, str, list[tuple[str, bool]]]]:
+    """Yield (table, shape, cells): the accuracy and log loss of every method, and whether it is the best."""
+    for name, table in data.items():
+        by_method = results[name]
+        accuracies = [np.mean(r.accuracy) for r in by_method.values()]
+        losses = [round(float(np.mean(r.log_loss)), 3) for r in by_method.values()]
+        cells = [
+            (f"{100 * accuracy:.1f} / {loss:.3f}", bool(loss == min(losses)))
+            for accuracy, loss in zip(accuracies, losses, strict=True)
+        ]
+        yield name, f"{table.X.shape[0]} x {table.X.shape[1]}", cells
+
+
+def _seconds(results: dict[str, dict[str, Result]]) -> dict[str, tuple[float, float]]:
+    methods = next(iter(results.values()))
+    return {
+        m: (sum(r[m].fit_seconds for r in results.values()), sum(r[m].predict_seconds for r in results.values()))
+        for m in methods
+    }
+
+
+def _plain_table(**options: Any) -> Table:
+    # No lines: all columns fit a terminal of 80.
+    return Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold", **options)
+
+
+def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]]) -> None:
+    title = "accuracy in percent / log loss; the best log loss is bold"
+    table = _plain_table(title=title, title_justify="left")
+    table.add_column("table")
+    table.add_column("size", justify="right")
+    for method in next(iter(results.values())):
+        table.add_column(method, justify="right")
+    for name, shape, cells in _rows(data, results):
+        table.add_row(name, shape, *(f"[bold]{text}[/bold]" if best else text for text, best in cells))
+    table.add_row("fit + predict", "seconds", *(f"{f:.2f} + {p:.2f}" for f, p in _seconds(results).values()))
+    console.print(table)
+
+
+def _save_and_reload(console: Console, table: datasets.Dataset, output: Path) -> tuple[str, Path, Path]:
+    console.print(f"\nTAN on {table.name}, saved, loaded again and asked for the first rows:")
+    model, predictions = output / f"{table.name}.tng", output / "predictions.csv"
+    TANClassifier().fit(table.X, table.y).save(model)
+    clf: BaseNetworkClassifier = load(model)
+    proba, predicted = clf.predict_proba(table.X), clf.predict(table.X)
+    with predictions.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)])
+        for i, row in enumerate(proba):
+            writer.writerow([i, table.y[i], predicted[i], *(f"{p:.6f}" for p in row)])
+    shown = _plain_table()
+    for heading in ("row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)):
+        shown.add_column(str(heading), justify="right")
+    for i in range(min(5, len(proba))):
+        shown.add_row(str(i), str(table.y[i]), str(predicted[i]), *(f"{p:.3f}" for p in proba[i]))
+    console.print(shown)
+    console.print(repr(clf.network_), markup=False, highlight=False)
+    return repr(clf.network_), model, predictions
+
+
+def _report(
+    data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]], folds: int, seed: int, network: str
+) -> str:
+    methods = list(next(iter(results.values())))
+    lines = [
+        "# tanager demo",
+        "",
+        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log loss; the best log loss is bold. "
+        "CategoricalNB is scikit-learn's, given the same categories or the same MDL cuts.",
+        "",
+        f"| table | rows x features | {' | '.join(methods)} |",
+        f"|---|---|{'---:|' * len(methods)}",
+    ]
+    for name, shape, cells in _rows(data, results):
+        lines.append(f"| {name} | {shape} | {' | '.join(f'**{t}**' if best else t for t, best in cells)} |")
+    seconds = " | ".join(f"{f:.2f} + {p:.2f} s" for f, p in _seconds(results).values())
+    lines += [f"| time, fit + predict | | {seconds} |", "", f"The saved model: `{network}`", ""]
+    return "\n".join(lines)

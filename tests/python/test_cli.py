@@ -1,0 +1,71 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tanager as tg
+from tanager.cli import main
+
+
+def test_demo(tmp_path, capsys):
+    assert main(["demo", "--output", str(tmp_path / "out"), "--folds", "2", "--tables", "monks-1", "iris"]) == 0
+    shown = capsys.readouterr().out
+    assert "monks-1" in shown
+    assert "CategoricalNB" in shown
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| monks-1 | 432 x 6 |" in report
+    data = tg.datasets.load("monks-1")
+    clf = tg.load(tmp_path / "out" / "monks-1.tng")
+    with (tmp_path / "out" / "predictions.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["row", data.target_name, "predicted", *(f"P({c})" for c in clf.classes_)]
+    np.testing.assert_allclose([[float(p) for p in row[3:]] for row in rows[1:]], clf.predict_proba(data.X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["demo", "--tables", "nonsense"], 2, "no table is named 'nonsense'"),
+        (["demo", "--folds", "1"], 2, "at least 2 folds"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_that_cannot_be_written(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["demo", "--output", str(tmp_path / "file"), "--folds", "2", "--tables", "monks-1"]) == 1
+    assert "file" in capsys.readouterr().err
+
+
+def test_no_command_shows_the_help(capsys):
+    assert main([]) == 2
+    assert "demo" in capsys.readouterr().out
+
+
+def test_interrupts_end_with_130(monkeypatch, capsys):
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tanager._demo.run_demo", interrupted)
+    assert main(["demo"]) == 130
+    assert capsys.readouterr().err == "tanager: interrupted\n"
+
+
+@pytest.mark.parametrize("option", ["--version", "--include", "--cmake-dir"])
+def test_module_answers(option):
+    run = subprocess.run([sys.executable, "-m", "tanager", option], capture_output=True, text=True, check=True)
+    expected = {"--version": tg.__version__, "--include": "include", "--cmake-dir": "tanager"}[option]
+    assert run.stdout.strip().endswith(expected)

@@ -1,0 +1,35 @@
+"""Every example in a docstring or in the README runs and prints what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import tanager
+
+MODULES = ["tanager", *(f"tanager.{module.name}" for module in pkgutil.iter_modules(tanager.__path__))]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("__main__", "_core"))])
+def test_docstrings(name):
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+
+
+def test_public_classes_have_examples():
+    for name in tanager.__all__:
+        item = getattr(tanager, name)
+        if isinstance(item, type) and name not in {"ModelFileError", "Network"}:
+            assert ">>>" in item.__doc__, name
+
+
+def test_readme(tmp_path, monkeypatch):
+    readme = Path(__file__).resolve().parents[2] / "README.md"
+    monkeypatch.chdir(tmp_path)  # examples save files
+    failed, attempted = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
+    assert attempted > 0
