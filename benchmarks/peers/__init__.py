@@ -35,8 +35,8 @@ class Peer:
     models: Mapping[str, Callable[[], Contender]] = field(default_factory=dict)
     #: Slow peers run in a child process with a time limit, on as many rows as the limit allows.
     slow: bool = True
-    #: Whether its posteriors must equal tanager's, so that the harness can compare them.
-    exact: bool = False
+    #: How far its posteriors may differ from tanager's if it learns the same model; None if it learns another.
+    agrees_to: float | None = None
 
     def is_installed(self) -> bool:
         return importlib.util.find_spec(self.requires) is not None
