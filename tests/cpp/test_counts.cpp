@@ -1,6 +1,7 @@
 // Counting: every method, instruction set and number of threads against the plain loop; arithmetic of count sets;
 // errors.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -15,6 +16,7 @@
 #include "counts/options.hpp"
 #include "counts/plan.hpp"
 #include "reference.hpp"
+#include "support/parallel.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
@@ -237,6 +239,29 @@ TEST(common_ones_of_any_length) {
           CHECK_EQ(counts[i * 6 + j], expected);
         }
     }
+}
+
+TEST(phases_follow_each_other_and_exceptions_come_back) {
+  for (const int threads : {1, 2, 7}) {
+    std::atomic<std::size_t> done{0};
+    std::atomic<bool> early{false};
+    std::vector<Phase> phases;
+    for (std::size_t p = 0; p < 20; ++p)
+      phases.push_back({p % 4 * 5, [&, p](std::size_t, std::size_t worker) {
+                          // Of every four phases, those before hold 0, 5, 10 and 15 items.
+                          const std::size_t before = p / 4 * 30 + std::vector<std::size_t>{0, 0, 5, 15}[p % 4];
+                          if (done++ < before || worker >= static_cast<std::size_t>(threads)) early = true;
+                        }});
+    run_phases(phases, threads);
+    CHECK_EQ(done.load(), std::size_t{150});
+    CHECK(!early);
+    done = 0;
+    phases[5].body = [](std::size_t item, std::size_t) {
+      if (item == 2) throw InvalidInput("the third item is wrong");
+    };
+    CHECK_THROWS(InvalidInput, run_phases(phases, threads), "the third item is wrong");
+    CHECK_EQ(done.load(), std::size_t{30});
+  }
 }
 
 TEST(hand_counted_table) {

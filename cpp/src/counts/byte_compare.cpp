@@ -15,9 +15,11 @@ namespace tanager {
 namespace {
 
 constexpr std::size_t kLane = 32;            // codes per step, also where the machine's vectors are shorter
-constexpr std::size_t kChunk = 255 * kLane;  // rows until the counters must be emptied; stays in the first-level cache
+constexpr std::size_t kChunk = 255 * kLane;  // rows until the counters must be emptied
+constexpr std::size_t kRun = 8 * kChunk;     // rows of one feature after the other: long enough for memory to keep up
 constexpr std::size_t kKeysAtOnce = 8;       // as many counters as stay in registers
 constexpr std::uint8_t kNoKey = 0xFF;
+constexpr std::size_t kAhead = 2048;  // bytes that are asked for before they are needed
 
 /// How a feature's codes and the class are joined.
 struct Join {
@@ -39,10 +41,12 @@ struct Bytes;
 template <>
 struct Bytes<16> {
   typedef std::uint8_t Vector __attribute__((vector_size(16)));
+  typedef std::uint64_t Words __attribute__((vector_size(16)));
 };
 template <>
 struct Bytes<32> {
   typedef std::uint8_t Vector __attribute__((vector_size(32)));
+  typedef std::uint64_t Words __attribute__((vector_size(32)));
 };
 
 /// counts[k] += number of i with (codes[i] | classes[i]) == keys[k]
@@ -59,15 +63,20 @@ TANAGER_ALWAYS_INLINE void count_keys(const std::uint8_t* codes, const std::uint
   for (std::size_t i = 0; i < steps; ++i) {
     Vector code;
     Vector klass;
+    __builtin_prefetch(codes + i * kBytes + kAhead);
     std::memcpy(&code, codes + i * kBytes, kBytes);
     std::memcpy(&klass, classes + i * kBytes, kBytes);
     const Vector joined = code | klass;
     for (std::size_t k = 0; k < kKeys; ++k) hits[k] -= reinterpret_cast<Vector>(joined == key[k]);
   }
   for (std::size_t k = 0; k < kKeys; ++k) {
-    std::uint8_t lanes[kBytes];
-    std::memcpy(lanes, &hits[k], kBytes);
-    for (std::size_t i = 0; i < kBytes; ++i) counts[k] += lanes[i];
+    // Neighbors are added in ever wider lanes.
+    using Words = typename Bytes<kBytes>::Words;
+    auto sums = reinterpret_cast<Words>(hits[k]);
+    sums = (sums & 0x00FF00FF00FF00FF) + ((sums >> 8) & 0x00FF00FF00FF00FF);
+    sums += sums >> 16;
+    sums = (sums & 0xFFFF) + ((sums >> 32) & 0xFFFF);
+    for (std::size_t i = 0; i < kBytes / sizeof(std::uint64_t); ++i) counts[k] += sums[i];
   }
 }
 
@@ -199,20 +208,22 @@ void count_by_comparing(const Dataset& data, std::span<const std::size_t> featur
   const CountKeys kernel = kernel_for(isa);
   std::vector<Counted> all;
   for (const std::size_t f : features) all.push_back(prepare(data.feature(f), data.n_classes()));
-  std::array<std::vector<std::uint8_t>, 8> shifted;  // by number of bits, filled for each chunk as needed
-  for (std::size_t begin = 0; begin < data.n_rows(); begin += kChunk) {
-    const std::size_t n = std::min(kChunk, data.n_rows() - begin);
+  std::array<std::vector<std::uint8_t>, 8> shifted;  // by number of bits, filled for each run as needed
+  for (std::size_t begin = 0; begin < data.n_rows(); begin += kRun) {
+    const std::size_t n = std::min(kRun, data.n_rows() - begin);
     unsigned ready = 0;
     for (std::size_t i = 0; i < features.size(); ++i) {
       const int bits = all[i].join.bits;
       auto& classes = shifted[static_cast<std::size_t>(bits)];
       if ((ready >> bits & 1U) == 0) {
-        classes.resize(kChunk);
+        classes.resize(std::max(classes.size(), n));
         shift_classes(data.target().narrow().data() + begin, n, bits, classes.data());
         ready |= 1U << bits;
       }
-      count_chunk(kernel, data.feature(features[i]).narrow().data() + begin, classes.data(), n, all[i].keys,
-                  all[i].counts.data());
+      const std::uint8_t* codes = data.feature(features[i]).narrow().data() + begin;
+      for (std::size_t at = 0; at < n; at += kChunk)
+        count_chunk(kernel, codes + at, classes.data() + at, std::min(kChunk, n - at), all[i].keys,
+                    all[i].counts.data());
     }
   }
   for (std::size_t i = 0; i < features.size(); ++i)

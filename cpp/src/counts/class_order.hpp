@@ -41,9 +41,12 @@ class ClassOrder {
   }
 
  private:
+  // Both leave the number of rows of class c in row_begin_[c + 1].
+  template <class T>
+  void count_rows(const T* classes);
+  void match_classes(const Column& target, Isa isa);
   template <class T>
   void sort_rows(const T* classes);
-  void match_classes(const Column& target, Isa isa);
 
   std::uint32_t n_classes_;
   std::size_t granule_;

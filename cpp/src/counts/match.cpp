@@ -23,17 +23,30 @@ std::uint64_t match_word(const std::uint8_t* codes, std::uint8_t value) {
          match_sixteen(codes + 48, key) << 48;
 }
 
-TANAGER_TARGET_AVX2 void match_avx2(const std::uint8_t* codes, std::size_t words, ValueRange values, BitRows out) {
+TANAGER_TARGET_AVX2 TANAGER_ALWAYS_INLINE std::uint64_t matches(__m256i low, __m256i high, __m256i key) {
+  const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, key)));
+  const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, key)));
+  return low_bits | static_cast<std::uint64_t>(high_bits) << 32;
+}
+
+/// kValues values share the loads, and their keys stay in registers.
+template <std::size_t kValues>
+TANAGER_TARGET_AVX2 void match_some(const std::uint8_t* codes, std::size_t words, std::size_t first, BitRows out) {
+  __m256i keys[kValues];
+  for (std::size_t v = 0; v < kValues; ++v) keys[v] = _mm256_set1_epi8(static_cast<char>(first + v));
   for (std::size_t w = 0; w < words; ++w) {
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + w * kWordBits));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + w * kWordBits + 32));
-    for (std::size_t v = 0; v < values.count; ++v) {
-      const __m256i key = _mm256_set1_epi8(static_cast<char>(values.first + v));
-      const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, key)));
-      const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, key)));
-      out.first[v * out.stride + w] = low_bits | static_cast<std::uint64_t>(high_bits) << 32;
-    }
+    for (std::size_t v = 0; v < kValues; ++v) out.first[v * out.stride + w] = matches(low, high, keys[v]);
   }
+}
+
+void match_avx2(const std::uint8_t* codes, std::size_t words, ValueRange values, BitRows out) {
+  for (; values.count >= 4; values = {values.first + 4, values.count - 4}, out.first += 4 * out.stride)
+    match_some<4>(codes, words, values.first, out);
+  if (values.count == 3) match_some<3>(codes, words, values.first, out);
+  if (values.count == 2) match_some<2>(codes, words, values.first, out);
+  if (values.count == 1) match_some<1>(codes, words, values.first, out);
 }
 
 #else
