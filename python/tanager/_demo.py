@@ -204,7 +204,7 @@ def _report(
     lines = [
         "# tanager demo",
         "",
-        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log loss; the best log loss is bold. "
+        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log loss; the best log loss is bold.",
         "CategoricalNB is scikit-learn's, given the same categories or the same MDL cuts.",
         "",
         f"| table | rows x features | {' | '.join(methods)} |",

@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Learns naive Bayes and TAN on tables that come with the package, cross-validates them beside "
         "scikit-learn's CategoricalNB, saves a model, loads it again, predicts, and writes a report.",
     )
-    demo.add_argument("--output", type=Path, default=Path("tanager-demo"), help="folder for model, predictions and report")
+    demo.add_argument(
+        "--output", type=Path, default=Path("tanager-demo"), help="folder for model, predictions and report"
+    )
     demo.add_argument("--folds", type=int, default=10, help="number of cross-validation folds (default: 10)")
     demo.add_argument("--seed", type=int, default=0, help="seed of the folds (default: 0)")
     demo.add_argument("--tables", nargs="+", metavar="NAME", help="tables to use (default: a small tour)")

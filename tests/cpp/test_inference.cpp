@@ -208,6 +208,16 @@ TEST(look_ups_larger_than_16_bits) {
   CHECK(out == expected);
 }
 
+TEST(thousands_of_features_of_one_value) {
+  const std::size_t n = 60000;
+  std::vector<std::vector<double>> tables(n, std::vector<double>{1, 1});
+  tables[7] = {0.75, 0.5, 0.25, 0.5};
+  std::vector<std::uint32_t> cards(n, 1);
+  cards[7] = 2;
+  const Predictor predictor(Network(Structure::naive(n), cards, {0.5, 0.5}, tables));
+  CHECK_NEAR(predict_one(predictor, std::vector<Code>(n, 0), Output::kPosterior)[0], 0.6, 1e-15);
+}
+
 TEST(many_classes) {
   std::mt19937_64 random(7);
   const std::vector<std::uint32_t> cards{3, 4};

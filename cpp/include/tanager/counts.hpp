@@ -17,6 +17,9 @@ struct Family {
   bool operator==(const Family&) const = default;
 };
 
+/// A family cannot have more feature parents than this: with two values each, tables end at 28 of them anyway.
+inline constexpr std::size_t kMaxParents = 64;
+
 /// Tables larger than this many cells are refused.
 inline constexpr std::uint64_t kMaxTableCells = std::uint64_t{1} << 28;
 

@@ -12,6 +12,8 @@ namespace {
 // All tables together should stay in the second-level cache beside the rows; single ones in a fair part of the first.
 constexpr std::uint64_t kTotalBytes = 512 * 1024;
 constexpr std::uint64_t kJointValueLimits[] = {1024, 256, 64, 16};
+// Features of one value enlarge nothing: without a limit thousands of them would join one group, at quadratic cost.
+constexpr std::size_t kMaxMembers = 32;
 
 std::uint32_t padded(std::uint32_t classes) {
   if (classes <= 2) return classes;
@@ -30,7 +32,8 @@ std::vector<LookupGroup> join_features(const Network& network, std::uint64_t lim
     std::uint64_t growth = 1;  // by the features that the current group lacks
     for (const std::size_t f : involved)
       if (groups.empty() || last_group[f] != groups.size() - 1) growth *= cards[f];
-    if (groups.empty() || groups.back().size * growth > limit) groups.emplace_back();
+    if (groups.empty() || groups.back().size * growth > limit || groups.back().members.size() >= kMaxMembers)
+      groups.emplace_back();
     LookupGroup& group = groups.back();
     group.terms.push_back(feature);
     for (const std::size_t f : involved) {

@@ -11,6 +11,9 @@ namespace {
 
 void check_parents(const std::vector<std::vector<std::size_t>>& parents) {
   for (std::size_t child = 0; child < parents.size(); ++child) {
+    if (parents[child].size() > kMaxParents)
+      throw InvalidInput(join_text("feature ", child, " has ", parents[child].size(), " parents, but at most ",
+                                   kMaxParents, " are possible"));
     std::vector<std::size_t> sorted = parents[child];
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
