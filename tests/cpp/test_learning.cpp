@@ -217,7 +217,7 @@ TEST(structures_say_what_they_are) {
   CHECK_THROWS(InvalidInput, Structure({{}, {0, 0}}), "twice");
   std::vector<std::vector<std::size_t>> many(70);
   for (std::size_t i = 1; i < many.size(); ++i) many[0].push_back(i);
-  CHECK_THROWS(InvalidInput, Structure(many), "69 parents, but at most 64");
+  CHECK_THROWS(InvalidInput, Structure{many}, "69 parents, but at most 64");
   std::vector<std::vector<std::size_t>> chain(60000);
   for (std::size_t i = 1; i < chain.size(); ++i) chain[i] = {i - 1};
   CHECK_EQ(Structure(chain).order().back(), 59999u);
