@@ -273,11 +273,11 @@ TEST(sizes_that_the_file_cannot_hold_are_refused_without_allocating) {
            "announces 68717379584 items");
   // So many parents that the number of cells overflows 64 bits.
   contains(with_network([](auto& out) {
-             constexpr std::uint32_t n = 101;
+             constexpr std::uint32_t n = 61;
              out.number(1U);
              out.number(n);
              out.real(1.0);
-             for (std::uint32_t f = 0; f < n; ++f) out.number(2U);
+             for (std::uint32_t f = 0; f < n; ++f) out.number(3U);
              out.number(n - 1);
              for (std::uint32_t p = 1; p < n; ++p) out.number(p);
              for (std::uint32_t f = 1; f < n; ++f) out.number(0U);
