@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-from joblib import cpu_count
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -19,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
 from ._settings import Learning
+from ._validation import check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .parameters import ParameterLearner, resolve_parameters
@@ -128,7 +128,7 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         self._check_features(X, table, reset=reset)
         if reset:
             self._class_name = _class_name(y, self._feature_names())
-        weights = _check_weights(sample_weight, table.n_rows)
+        weights = check_weights(sample_weight, table.n_rows)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             table, codes, weights = read_table(_take_rows(X, kept)), codes[kept], weights[kept]
@@ -330,15 +330,6 @@ def resolve_discretizer(value: Any) -> Any:
     )
 
 
-def effective_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that scikit-learn's `n_jobs` means."""
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0 or int(n_jobs) != n_jobs:
-        raise ValueError(f"n_jobs must be None or a whole number other than zero, but is {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
-
-
 def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
@@ -346,21 +337,6 @@ def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     if isinstance(X, list):
         return [X[i] for i in rows]
     return X.take(rows) if hasattr(X, "schema") else np.asarray(X)[rows]
-
-
-def _check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row, but has {weights.shape}")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must hold finite weights that are not negative")
-    if not weights.any():
-        raise ValueError("sample_weight must have a weight above zero, but all are zero")
-    return weights
 
 
 def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:

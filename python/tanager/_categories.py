@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._columns import CodedColumn, Column, NumberColumn, ObjectColumn, is_missing
+from ._columns import CodedColumn, Column, NumberColumn, is_missing
+from .discretize import interval_labels
 
 Codes = npt.NDArray[Any]
 Recoding = npt.NDArray[np.uint16]
@@ -65,8 +66,7 @@ class ColumnEncoder:
         """Return what every code means: a category, or an interval as text; None if no value is known."""
         if self.cuts is None:
             return self.categories.tolist() if len(self.categories) else [None]
-        ends = ["-inf", *map(repr, self.cuts.tolist())]
-        return [f"({a}, {b}]" for a, b in zip(ends, ends[1:], strict=False)] + [f"({ends[-1]}, inf)"]
+        return interval_labels(self.cuts)
 
     @cached_property
     def index(self) -> dict[Any, int]:

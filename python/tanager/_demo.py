@@ -36,12 +36,13 @@ class CategoricalNBPeer:
 
     def __init__(self, X: Array) -> None:
         self._numeric = X.dtype.kind == "f"
-        self._encoder = None if self._numeric else OrdinalEncoder().fit(X)  # all rows: it cannot meet unseen categories
+        # Fitted on all rows, since CategoricalNB cannot meet unseen categories; cuts are fitted in every fold.
+        self._encoder: Any = MDLPDiscretizer() if self._numeric else OrdinalEncoder().fit(X)
 
     def fit(self, X: Array, y: Array) -> CategoricalNBPeer:
         """Fit on training rows."""
         if self._numeric:
-            self._encoder = MDLPDiscretizer().fit(X, y)
+            self._encoder.fit(X, y)
             sizes = [len(cuts) + 1 for cuts in self._encoder.cut_points_]
         else:
             sizes = [len(categories) for categories in self._encoder.categories_]
@@ -50,7 +51,7 @@ class CategoricalNBPeer:
 
     def predict_proba(self, X: Array) -> Array:
         """Return the class probabilities."""
-        proba: Array = self._nb.predict_proba(self._encoder.transform(X).astype(int))  # type: ignore[union-attr]
+        proba: Array = self._nb.predict_proba(self._encoder.transform(X).astype(int))
         return proba
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._validation import check_weights, effective_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -101,8 +101,8 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             y_codes, n_classes = _class_codes(y)
         else:
             X = validate_data(self, X, **checks)
-        weights = _check_weights(sample_weight, X.shape[0])
-        self.cut_points_ = self._cuts_of_table(X, y_codes, n_classes, weights, effective_n_jobs(self.n_jobs))
+        weights = check_weights(sample_weight, X.shape[0])
+        self.cut_points_ = self._cuts_of_table(X, y_codes, n_classes, weights, effective_threads(self.n_jobs))
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -306,16 +306,3 @@ def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
     if len(classes) > _MAX_CLASSES:
         raise ValueError(f"y must have at most {_MAX_CLASSES} classes, but has {len(classes)}")
     return codes.astype(np.uint8 if len(classes) < 255 else np.uint16), len(classes)
-
-
-def _check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64, order="C")
-    if weights.ndim == 0:
-        weights = np.full(n_rows, weights.item())
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row, but has {weights.shape}")
-    if not weights.any():
-        raise ValueError("sample_weight must have a weight above zero, but all are zero")
-    return weights
