@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,13 @@ def once(run: Callable[[], object]) -> Timing:
 def best_call(run: Callable[[], object], seconds: float = 0.5) -> Timing:
     """Time of one short call: batches of calls long enough for the clock, and the best batch."""
     run()
-    calls = max(1, int(2e-3 / max(once(run).wall, 1e-9)))
+    calls = 1
+    while once(partial(_repeat, run, calls)).cpu < 2e-3:
+        calls *= 2
     best = Timing(float("inf"), float("inf"))
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        timing = once(lambda: _repeat(run, calls)).scaled(1 / calls)
+        timing = once(partial(_repeat, run, calls)).scaled(1 / calls)
         best = Timing(min(best.wall, timing.wall), min(best.cpu, timing.cpu))
     return best
 
