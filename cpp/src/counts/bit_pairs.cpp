@@ -12,7 +12,7 @@ namespace tanager {
 namespace {
 
 constexpr std::size_t kTileBytes = 12 * 1024;             // two tiles fit a first-level cache of 32 KiB
-constexpr std::size_t kFreeBytes = std::size_t{1} << 20;  // bit sets that nobody minds, however small the data
+constexpr std::size_t kFreeBytes = std::size_t{1} << 19;  // bit sets that nobody minds, however small the data
 constexpr std::size_t kMinBlockRows = 4096;
 constexpr std::size_t kLineWords = 8;
 
@@ -84,7 +84,7 @@ void BitPairs::choose_block_rows(std::size_t requested) {
   const std::size_t n = data_.n_rows();
   std::size_t rows = requested;
   if (rows == 0) {
-    const std::size_t budget = std::max(kFreeBytes, table_bytes(data_) / 4);
+    const std::size_t budget = std::max(kFreeBytes, table_bytes(data_) / 5);
     rows = std::max(kMinBlockRows, budget * 8 / std::max<std::size_t>(n_bit_rows_, 1));
   }
   rows = std::min(rows, kMaxBlockRows);
@@ -113,7 +113,7 @@ void BitPairs::make_tiles() {
   for (std::size_t i = 0; i < tiles_.size(); ++i)
     for (std::size_t j = i; j < tiles_.size(); ++j)
       if (features_[tiles_[i].begin].n_rows * features_[tiles_[j].begin].n_rows <= max_product_)
-        tile_pairs_.emplace_back(i, j);
+        tile_pairs_.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
 }
 
 void BitPairs::prepare(std::size_t block) {

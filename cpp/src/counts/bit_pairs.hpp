@@ -59,7 +59,7 @@ class BitPairs {
   CountCommonOnes common_ones_;
   std::vector<Feature> features_;  // in the order of their number of bit rows
   std::vector<Tile> tiles_;
-  std::vector<std::pair<std::size_t, std::size_t>> tile_pairs_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> tile_pairs_;
   std::size_t n_bit_rows_ = 0;
   std::size_t block_rows_ = 0;
   std::size_t n_blocks_ = 0;
