@@ -3,6 +3,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +38,15 @@ IntegerType integer_type(const py::dtype& type) {
   }
 }
 
+/// Throws ValueError unless the array is a table of that many columns.
+void check_shape(const py::array& array, std::size_t n_columns) {
+  if (array.ndim() != 2 || static_cast<std::size_t>(array.shape(1)) != n_columns)
+    throw py::value_error("a table of " + std::to_string(n_columns) + " columns was expected, but one of " +
+                          (array.ndim() == 2 ? std::to_string(array.shape(1)) + " columns"
+                                             : std::to_string(array.ndim()) + " dimensions") +
+                          " came");
+}
+
 /// A view of a 2-D array, or of a 1-D array as one column.
 IntegerMatrix as_matrix(const py::array& array) {
   if (array.ndim() != 1 && array.ndim() != 2)
@@ -50,42 +61,58 @@ IntegerMatrix as_matrix(const py::array& array) {
           flat ? 0 : array.strides(1)};
 }
 
-/// The arrays that codes are written to, one per column; narrow columns share one buffer.
+bool is_wide(std::uint32_t n_values) {
+  return n_values > kMaxNarrowValues;
+}
+
+/// The arrays that codes are written to, one per column, given the number of values of each; narrow columns are the
+/// rows of one array, because making a single one is what takes time when few rows are encoded.
 struct CodeArrays {
-  CodeArrays(std::size_t n_rows, std::span<const CodeBook* const> books) {
-    const auto rows = static_cast<py::ssize_t>(n_rows);
-    py::ssize_t n_narrow = 0;
-    for (const auto* book : books) n_narrow += book->is_wide() ? 0 : 1;
-    const py::array_t<std::uint8_t> narrow({n_narrow, rows});
-    auto* next = const_cast<std::uint8_t*>(narrow.data());
-    for (const auto* book : books) {
-      if (book->is_wide()) {
-        py::array_t<std::uint16_t> codes(rows);
-        buffers.push_back({codes.mutable_data(), true});
-        arrays.append(std::move(codes));
+  CodeArrays(std::size_t rows, std::span<const std::uint32_t> n_values) : n_rows(static_cast<py::ssize_t>(rows)) {
+    const auto n_narrow = std::count_if(n_values.begin(), n_values.end(), std::not_fn(is_wide));
+    py::array_t<std::uint8_t> narrow({static_cast<py::ssize_t>(n_narrow), n_rows});
+    std::uint8_t* next = narrow.mutable_data();
+    arrays = py::reinterpret_steal<py::list>(PySequence_List(narrow.ptr()));
+    if (!arrays) throw py::error_already_set();
+    buffers.reserve(n_values.size());
+    for (std::size_t j = 0; j < n_values.size(); ++j) {
+      buffers.push_back({next, false});
+      if (is_wide(n_values[j])) {
+        arrays.insert(j, py::none());
+        widen(j);
       } else {
-        buffers.push_back({next, false});
-        arrays.append(n_narrow == 1 ? narrow.attr("reshape")(-1)
-                                    : py::array_t<std::uint8_t>({rows}, {py::ssize_t{1}}, next, narrow));
-        next += rows;
+        next += n_rows;
       }
     }
   }
 
+  /// Gives a column 16 bits per code.
+  void widen(std::size_t column) {
+    py::array_t<std::uint16_t> codes(n_rows);
+    buffers[column] = {codes.mutable_data(), true};
+    arrays[column] = std::move(codes);
+  }
+
+  py::ssize_t n_rows;
   py::list arrays;
   std::vector<CodeBuffer> buffers;
 };
 
+std::vector<std::uint32_t> n_values_of(std::span<const CodeBook* const> books) {
+  std::vector<std::uint32_t> n_values;
+  n_values.reserve(books.size());
+  for (const auto* book : books) n_values.push_back(book->n_codes());
+  return n_values;
+}
+
 py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threads) {
   const auto& books = self.books;
+  if (array.ndim() != 1 || books.size() != 1) check_shape(array, books.size());
   const IntegerMatrix matrix = as_matrix(array);
-  if (matrix.n_columns != books.size())
-    throw py::value_error("an array of " + std::to_string(books.size()) + " columns was expected, but one of " +
-                          std::to_string(matrix.n_columns) + " came");
   std::vector<const CodeBook*> pointers;
   pointers.reserve(books.size());
   for (const auto& book : books) pointers.push_back(book.get());
-  CodeArrays out(matrix.n_rows, pointers);
+  CodeArrays out(matrix.n_rows, n_values_of(pointers));
   std::vector<std::uint8_t> unseen;
   {
     const py::gil_scoped_release unlocked;
@@ -98,8 +125,8 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
 }
 
 /// Learns which integers every column holds, and encodes them. A sample says what the columns probably hold; where
-/// encoding meets anything else, that column is looked through and encoded again. Codes are None where there are too
-/// many integers.
+/// encoding meets anything else, that column is looked through, and the table encoded again. A column of more than
+/// kMaxValues integers gets codes without a meaning, and the caller must refuse it.
 py::tuple learn_matrix(const py::array& array, int threads) {
   const IntegerMatrix matrix = as_matrix(array);
   std::vector<std::vector<std::int64_t>> keys;
@@ -111,7 +138,7 @@ py::tuple learn_matrix(const py::array& array, int threads) {
     books.reserve(keys.size());
     for (const auto& found : keys) pointers.push_back(&books.emplace_back(found));
   }
-  CodeArrays out(matrix.n_rows, pointers);
+  CodeArrays out(matrix.n_rows, n_values_of(pointers));
   std::vector<std::size_t> wrong;
   {
     const py::gil_scoped_release unlocked;
@@ -119,24 +146,18 @@ py::tuple learn_matrix(const py::array& array, int threads) {
     for (std::size_t j = 0; j < unseen.size(); ++j)
       if (unseen[j] != 0) wrong.push_back(j);
     auto found = distinct_integers(matrix, wrong, threads);
-    for (std::size_t i = 0; i < wrong.size(); ++i) keys[wrong[i]] = std::move(found[i]);
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+      const std::size_t j = wrong[i];
+      keys[j] = std::move(found[i]);
+      if (keys[j].size() <= kMaxValues) books[j] = CodeBook(keys[j]);
+    }
   }
-  for (const std::size_t j : wrong) {
-    if (keys[j].size() > kMaxValues) {
-      out.arrays[j] = py::none();
-      continue;
-    }
-    const CodeBook book(keys[j]);
-    const CodeBook* only = &book;
-    CodeArrays again(matrix.n_rows, {&only, 1});
-    IntegerMatrix column = matrix;
-    column.data = static_cast<const char*>(matrix.data) + static_cast<py::ssize_t>(j) * matrix.column_stride;
-    column.n_columns = 1;
-    {
-      const py::gil_scoped_release unlocked;
-      encode_integers(column, {&only, 1}, again.buffers, threads);
-    }
-    out.arrays[j] = again.arrays[0];
+  for (const std::size_t j : wrong)
+    if (books[j].is_wide() && !out.buffers[j].wide) out.widen(j);
+  if (!wrong.empty()) {
+    // All columns once more, into the same arrays: cheaper than picking some out of rows, and it takes no more memory.
+    const py::gil_scoped_release unlocked;
+    encode_integers(matrix, pointers, out.buffers, threads);
   }
   py::list arrays_of_keys;
   for (auto& found : keys) arrays_of_keys.append(to_array(std::move(found)));
@@ -149,7 +170,7 @@ py::object recode(const py::array& codes, const Array<std::uint16_t>& table, std
   const auto entries = as_span(table);
   const CodeBook book = CodeBook::from_table({entries.begin(), entries.end()}, n_codes);
   const CodeBook* only = &book;
-  CodeArrays out(matrix.n_rows, {&only, 1});
+  CodeArrays out(matrix.n_rows, n_values_of({&only, 1}));
   {
     const py::gil_scoped_release unlocked;
     encode_integers(matrix, {&only, 1}, out.buffers);
@@ -179,13 +200,42 @@ template <class Float>
 py::tuple encode_float_array(const CodeBook& book, const py::array_t<Float>& array, bool by_pattern) {
   const auto column = as_float_column(array);
   const CodeBook* only = &book;
-  CodeArrays out(column.n_rows, {&only, 1});
+  CodeArrays out(column.n_rows, n_values_of({&only, 1}));
   bool unseen = false;
   {
     const py::gil_scoped_release unlocked;
     unseen = encode_floats(column, book, by_pattern ? FloatKeys::kPattern : FloatKeys::kWhole, out.buffers[0]);
   }
   return py::make_tuple(out.arrays[0], unseen);
+}
+
+/// The cut points of all columns of a table.
+struct CutBooks {
+  std::vector<std::vector<double>> cuts;
+  std::vector<std::uint32_t> n_values;
+};
+
+CutBooks make_cut_books(const std::vector<Array<double>>& cuts) {
+  CutBooks books;
+  for (const auto& column : cuts) {
+    const auto points = as_span(column);
+    books.cuts.emplace_back(points.begin(), points.end());
+    books.n_values.push_back(static_cast<std::uint32_t>(points.size()) + 1);
+  }
+  return books;
+}
+
+template <class Float>
+py::list cut_matrix(const CutBooks& self, const py::array_t<Float>& array, int threads) {
+  check_shape(array, self.cuts.size());
+  const FloatMatrix<Float> matrix{array.data(), static_cast<std::size_t>(array.shape(0)), self.cuts.size(),
+                                  array.strides(0), array.strides(1)};
+  CodeArrays out(matrix.n_rows, self.n_values);
+  {
+    const py::gil_scoped_release unlocked;
+    encode_intervals<Float>(matrix, self.cuts, out.buffers, threads);
+  }
+  return std::move(out.arrays);
 }
 
 Array<std::int64_t> float_keys(const Array<double>& values) {
@@ -241,6 +291,11 @@ void bind_encoding(py::module_& m) {
       .def(py::init([](std::vector<std::shared_ptr<CodeBook>> books) { return CodeBooks{std::move(books)}; }),
            py::arg("books"))
       .def("encode", &encode_matrix, py::arg("integers"), py::arg("threads") = 1);
+
+  py::class_<CutBooks>(m, "CutBooks")
+      .def(py::init(&make_cut_books), py::arg("cuts"))
+      .def("encode", &cut_matrix<double>, py::arg("numbers").noconvert(), py::arg("threads") = 1)
+      .def("encode", &cut_matrix<float>, py::arg("numbers").noconvert(), py::arg("threads") = 1);
 
   m.def("learn_integers", &learn_matrix, py::arg("integers"), py::arg("threads") = 1);
   m.def("recode", &recode, py::arg("codes"), py::arg("table").noconvert(), py::arg("n_codes"));

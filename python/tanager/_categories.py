@@ -227,7 +227,7 @@ def extend_categories(old: ColumnEncoder, column: Column, label: str) -> tuple[C
     declared, dtype = old.declared, old.categories.dtype
     if isinstance(column, NumberColumn):
         found = distinct_numbers(column).tolist()
-        added = column.values.dtype
+        added: Any = column.values.dtype
     else:
         coded = column.coded(label)
         used = coded.used() | coded.declared

@@ -7,8 +7,9 @@ library that owns them. `ObjectColumn` holds Python objects until it is known wh
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Sequence
+import datetime as dt
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,8 @@ class CodedColumn:
         """Return the column itself, after a look at its values."""
         for value in self.values:
             if isinstance(value, complex):
-                raise ValueError(f"Complex data not supported: {label} holds {value!r}")
-            if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
+                raise ValueError(f"Complex data not supported: {label} holds {value!r}")  # noqa: TRY004
+            if isinstance(value, (dt.date, dt.time, dt.timedelta)):
                 raise TypeError(unsupported(label, f"{type(value).__name__} values such as {value!r}"))
         return self
 
@@ -122,7 +123,7 @@ class ObjectColumn:
         return self.coded(label).floats(label) if self._numbers is None else self._numbers
 
     def coded(self, label: str) -> CodedColumn:
-        """Number the objects by equality, as a dict would."""
+        """Return the objects numbered by equality, as a dict would."""
         try:
             codes, values = _core.number_objects(self.objects)
         except TypeError as error:
@@ -256,10 +257,8 @@ def arrow_column(column: Any, label: str) -> Column:
 
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
-    kind: Callable[[str], bool] = lambda name: (
-        hasattr(pa.types, f"is_{name}") and getattr(pa.types, f"is_{name}")(column.type)
-    )  # noqa: E731
-    if (kind("string") or kind("large_string") or kind("string_view")) and hasattr(column, "__arrow_c_stream__"):
+    kind = partial(_is_arrow_type, column.type)
+    if kind("string", "large_string", "string_view") and hasattr(column, "__arrow_c_stream__"):
         return CodedColumn(*_core.number_arrow_strings(column.__arrow_c_stream__()))
     if kind("dictionary"):
         whole = column.unify_dictionaries().combine_chunks()
@@ -270,15 +269,22 @@ def arrow_column(column: Any, label: str) -> Column:
         column = column.cast(pa.float64())
     if kind("null"):
         return CodedColumn(np.full(len(column), -1), [])
-    if kind("boolean") or kind("integer") or kind("floating"):
+    if kind("boolean", "integer", "floating"):
         if column.null_count == 0:
             return array_column(column.to_numpy(), label)
         column = column.cast(pa.float32()) if kind("float16") else column
         filled = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type)).to_numpy()
         return NumberColumn(native(filled), column.is_null().to_numpy())
-    if any(map(kind, ("string", "large_string", "string_view", "binary", "large_binary", "fixed_size_binary"))):
+    if kind("string", "large_string", "string_view", "binary", "large_binary", "fixed_size_binary"):
         return ObjectColumn(_object_array(column.to_pylist()))
     raise TypeError(unsupported(label, f"{column.type} values"))
+
+
+def _is_arrow_type(arrow_type: Any, *names: str) -> bool:
+    import pyarrow as pa
+
+    tests = [getattr(pa.types, f"is_{name}", None) for name in names]  # older versions know fewer types
+    return any(test(arrow_type) for test in tests if test is not None)
 
 
 def _object_array(values: Sequence[Any]) -> npt.NDArray[Any]:

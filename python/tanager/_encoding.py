@@ -30,8 +30,6 @@ __all__ = ["ColumnEncoder", "Encoder", "Table", "encode_labels", "learn_encoding
 
 Codes = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
-# Rows of a table of floats are taken in blocks of about this many bytes, which stay in the cache for all columns.
-_BLOCK_BYTES = 1 << 18
 
 
 class Encoder:
@@ -79,7 +77,7 @@ class Encoder:
         if table.n_features != len(self.columns):
             raise ValueError(f"a table of {len(self.columns)} columns was expected, but one of {table.n_features} came")
         if array is not None and array.dtype.kind == "f" and self._cuts is not None:
-            return _cut_array(array, self._cuts)
+            return self._cuts.encode(array, threads)
         return [self._encode_column(table.column(i), i, unseen) for i in range(table.n_features)]
 
     def _encode_column(self, column: Column, position: int, unseen: str) -> Codes:
@@ -113,33 +111,17 @@ class Encoder:
     def _books(self) -> _core.CodeBooks | None:
         """All columns' integers at once, if integers are what they know."""
         books = [column.integer_book for column in self.columns]
-        return None if None in books else _core.CodeBooks(books)
+        known = [book for book in books if book is not None]
+        return _core.CodeBooks(known) if len(known) == len(books) else None
 
     @cached_property
-    def _cuts(self) -> list[Floats] | None:
+    def _cuts(self) -> _core.CutBooks | None:
+        """All columns' cut points at once, if all are cut."""
         cuts = [column.cuts for column in self.columns if column.cuts is not None]
-        return cuts if len(cuts) == len(self.columns) else None
+        return _core.CutBooks(cuts) if len(cuts) == len(self.columns) else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"columns": self.columns, "names": self.names}
-
-
-def _cut_array(array: npt.NDArray[Any], cuts: list[Floats]) -> list[Codes]:
-    n_rows, n_features = array.shape
-    block = max(_BLOCK_BYTES // (array.itemsize * n_features), 256)
-    if n_rows <= block or abs(array.strides[1]) > abs(array.strides[0]):
-        return [_core.apply_cuts(array[:, i], cuts[i]) for i in range(n_features)]
-    wide = max(map(len, cuts)) >= 254
-    codes: list[Codes] = (
-        [np.empty(n_rows, dtype=np.uint16 if len(c) >= 254 else np.uint8) for c in cuts]
-        if wide
-        else list(np.empty((n_features, n_rows), dtype=np.uint8))
-    )
-    for begin in range(0, n_rows, block):
-        rows = array[begin : begin + block]
-        for i in range(n_features):
-            codes[i][begin : begin + block] = _core.apply_cuts(rows[:, i], cuts[i])
-    return codes
 
 
 def learn_encoding(

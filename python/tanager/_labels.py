@@ -106,18 +106,17 @@ def _number_labels(labels: npt.NDArray[Any]) -> tuple[CodedColumn, npt.NDArray[A
     """Return the labels by number, and the distinct ones as a sorted array."""
     kind = labels.dtype.kind
     if kind in "biu" and labels.dtype != np.uint64:
-        (keys,), (codes,) = _core.learn_integers(native(labels))
-        if codes is None:
-            check_number(len(keys), "y")
+        (keys,), (found,) = _core.learn_integers(native(labels))
+        check_number(len(keys), "y")
         values = keys.astype(labels.dtype)
-        return CodedColumn(codes, values.tolist()), values
+        return CodedColumn(found, values.tolist()), values
     if kind == "O":
         return _number_objects(labels)
     if kind in "US":
         labels = native(labels)
-        codes, first_rows = _core.number_fixed_strings(labels)
-        found = labels[first_rows]
-        return CodedColumn(codes, found.tolist()), np.sort(found)
+        numbers, first_rows = _core.number_fixed_strings(labels)
+        distinct = labels[first_rows]
+        return CodedColumn(numbers, distinct.tolist()), np.sort(distinct)
     values, codes = np.unique(labels, return_inverse=True)
     if kind in "mM" and np.isnat(values).any():
         raise ValueError(f"Input y contains NaN. Row {int(np.argmax(np.isnat(labels)))} has no label.")

@@ -169,7 +169,7 @@ def _read_other_frame(X: Any) -> Table | None:
             f"a table in memory was expected, but a lazy {type(X).__name__} came; collect or compute it first"
         )
     if isinstance(frame, nw.Series):
-        raise ValueError(_wrong_dimension(frame.to_numpy()))
+        raise ValueError(_wrong_dimension(frame.to_numpy()))  # noqa: TRY004
     if isinstance(frame, nw.DataFrame):
         return _read_frame(frame.to_pandas())
     return None
@@ -184,7 +184,7 @@ def _frame(shape: tuple[int, int], columns: Any, read: Callable[[int, str], Colu
     check_size(*shape)
     twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
     if twice:
-        raise ValueError(f"column names must be unique, but {sorted(map(repr, twice))[0]} comes more than once")
+        raise ValueError(f"column names must be unique, but {min(map(repr, twice))} comes more than once")
     strings = [isinstance(name, str) for name in names]
     if any(strings) and not all(strings):
         kinds = sorted({type(name).__name__ for name in names})

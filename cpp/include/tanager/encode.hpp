@@ -109,6 +109,22 @@ struct FloatColumn {
   std::ptrdiff_t stride = 0;
 };
 
+/// A table of floating-point numbers, laid out as in IntegerMatrix.
+template <class Float>
+struct FloatMatrix {
+  const void* data = nullptr;
+  std::size_t n_rows = 0;
+  std::size_t n_columns = 0;
+  std::ptrdiff_t row_stride = 0;
+  std::ptrdiff_t column_stride = 0;
+};
+
+/// Cuts column j at cuts[j], as apply_cuts does, into out[j], which must be wide for more than kMaxNarrowValues - 1
+/// cuts.
+template <class Float>
+void encode_intervals(const FloatMatrix<Float>& matrix, std::span<const std::vector<double>> cuts,
+                      std::span<const CodeBuffer> out, int threads = 1);
+
 /// The book's key of a number that is a category by value: its bit pattern, the same for both zeros.
 std::int64_t float_key(double value);
 

@@ -15,7 +15,12 @@
 namespace tanager {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 17;
+// Up to so many codes, comparing bytes with each beats a table.
+constexpr std::size_t kFew = 24;
+// What a thread takes at a time stays in half of a small second-level cache; what columns are taken from one by one, in
+// half of the first level.
+constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 14;
 
 /// Calls body with a value of the matrix's cell type.
 template <class Body>
@@ -49,11 +54,11 @@ const char* cell_at(const IntegerMatrix& matrix, std::size_t row, std::size_t co
          static_cast<std::ptrdiff_t>(column) * matrix.column_stride;
 }
 
-/// Rows per block such that a block of the table, as it lies in memory, stays in the second-level cache.
-std::size_t block_rows(const IntegerMatrix& matrix) {
+/// Rows per block such that a block of the table, as it lies in memory, stays in a cache of that many bytes.
+std::size_t block_rows(const IntegerMatrix& matrix, std::size_t cache_bytes) {
   const bool columns_apart = matrix.n_columns <= 1 || std::abs(matrix.column_stride) > std::abs(matrix.row_stride);
   const std::size_t row_bytes = type_size(matrix.type) * (columns_apart ? 1 : matrix.n_columns);
-  return std::clamp<std::size_t>(kBlockBytes / row_bytes, 64, std::size_t{1} << 16) / 16 * 16;
+  return std::clamp<std::size_t>(cache_bytes / row_bytes, 64, std::size_t{1} << 16) / 16 * 16;
 }
 
 /// The part of a book's keys that type T can hold: cells first .. first + span have the codes shift, shift + 1, ....
@@ -80,88 +85,133 @@ TypeRange<T> range_in_type(const CodeBook& book) {
           false};
 }
 
-/// out[i] = code_of(cell i); cells may lie any distance apart. The contiguous case is a loop of its own, for the
-/// vectorizer.
-template <class T, class Out, class CodeOf>
-bool encode_cells(const char* cell, std::ptrdiff_t stride, std::size_t n, Out* out, CodeOf code_of) {
-  constexpr Out missing = std::numeric_limits<Out>::max();
-  bool unseen = false;
-  if (stride == sizeof(T)) {
-    const T* cells = reinterpret_cast<const T*>(cell);
-    for (std::size_t i = 0; i < n; ++i) {
-      out[i] = code_of(cells[i]);
-      unseen |= out[i] == missing;
+/// A run of cells of one column, and where their codes go.
+template <class T, class Out>
+struct Run {
+  const char* cell;
+  std::ptrdiff_t stride;
+  std::size_t n;
+  Out* out;
+
+  /// Calls visit(value, code to write) for every cell. Contiguous cells are a loop of their own, for the vectorizer.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    // Locals, because a store of a byte might change any member of an object in memory.
+    Out* const codes = out;
+    const std::size_t count = n;
+    if (stride == sizeof(T)) {
+      const T* cells = reinterpret_cast<const T*>(cell);
+      for (std::size_t i = 0; i < count; ++i) visit(cells[i], codes[i]);
+      return;
     }
-    return unseen;
+    const std::ptrdiff_t step = stride;
+    const char* at = cell;
+    for (std::size_t i = 0; i < count; ++i, at += step) visit(*reinterpret_cast<const T*>(at), codes[i]);
   }
-  for (std::size_t i = 0; i < n; ++i, cell += stride) {
-    out[i] = code_of(*reinterpret_cast<const T*>(cell));
-    unseen |= out[i] == missing;
-  }
-  return unseen;
+};
+
+template <class Out>
+constexpr Out kAbsent = std::numeric_limits<Out>::max();
+
+/// Codes by a function of the value; returns whether any is missing.
+template <class T, class Out, class CodeOf>
+bool encode_by(const Run<T, Out>& run, CodeOf code_of) {
+  bool absent = false;
+  run.for_each([&](T value, Out& out) {
+    const Out code = code_of(value);
+    out = code;
+    absent |= code == kAbsent<Out>;
+  });
+  return absent;
 }
 
-/// A column's codes for all 256 bytes.
+/// Codes by distance from the start of a range. The missing code is all ones, so it is or-ed in, which unlike a choice
+/// between two results is something vectorizers handle together with the flag.
 template <class T, class Out>
-std::array<Out, 256> byte_table(const CodeBook& book) {
-  std::array<Out, 256> table;
+bool encode_range(const Run<T, Out>& run, const TypeRange<T>& range) {
+  using U = std::make_unsigned_t<T>;
+  const U first = range.first;
+  const U span = range.span;
+  const Out shift = static_cast<Out>(range.shift);
+  Out absent = 0;
+  run.for_each([&](T value, Out& out) {
+    const auto at = static_cast<U>(static_cast<U>(value) - first);
+    const Out mask = at <= span ? Out{0} : kAbsent<Out>;
+    out = static_cast<Out>(static_cast<Out>(static_cast<Out>(at) + shift) | mask);
+    absent = static_cast<Out>(absent | mask);
+  });
+  return absent != 0;
+}
+
+/// A narrow column's codes for all 256 bytes.
+template <class T>
+std::array<std::uint8_t, 256> byte_table(const CodeBook& book) {
+  std::array<std::uint8_t, 256> table;
   for (std::size_t byte = 0; byte < table.size(); ++byte)
-    table[byte] = static_cast<Out>(book.find(static_cast<T>(static_cast<std::uint8_t>(byte))));
+    table[byte] = static_cast<std::uint8_t>(book.find(static_cast<T>(static_cast<std::uint8_t>(byte))));
   return table;
 }
 
+/// The bytes that have a code.
+std::vector<ByteCode> list_codes(const std::array<std::uint8_t, 256>& table) {
+  std::vector<ByteCode> codes;
+  for (std::size_t byte = 0; byte < table.size(); ++byte)
+    if (table[byte] != kMissing8) codes.push_back({static_cast<std::uint8_t>(byte), table[byte]});
+  return codes;
+}
+
 template <class T, class Out>
-bool encode_block(const char* cell, std::ptrdiff_t stride, std::size_t n, const CodeBook& book, Out* out) {
+bool encode_run(const Run<T, Out>& run, const CodeBook& book) {
   using U = std::make_unsigned_t<T>;
-  constexpr Out missing = std::numeric_limits<Out>::max();
   if (book.kind() == CodeBook::Kind::kHash) {
-    return encode_cells<T>(cell, stride, n, out, [&](T value) {
+    return encode_by(run, [&](T value) {
       if constexpr (std::is_same_v<T, std::uint64_t>)
-        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return missing;
+        if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return kAbsent<Out>;
       return static_cast<Out>(book.find(static_cast<std::int64_t>(value)));
     });
   }
   const TypeRange<T> range = range_in_type<T>(book);
   if (range.empty) {
-    std::fill_n(out, n, missing);
-    return n > 0;
+    std::fill_n(run.out, run.n, kAbsent<Out>);
+    return run.n > 0;
   }
-  if (book.kind() == CodeBook::Kind::kTable) {
-    const Code* table = book.table().data() + range.shift;
-    return encode_cells<T>(cell, stride, n, out, [=](T value) {
-      const auto at = static_cast<U>(static_cast<U>(value) - range.first);
-      return at <= range.span ? static_cast<Out>(table[at]) : missing;
-    });
-  }
-  return encode_cells<T>(cell, stride, n, out, [=](T value) {
+  if (book.kind() == CodeBook::Kind::kRange) return encode_range(run, range);
+  const Code* table = book.table().data() + range.shift;
+  return encode_by(run, [=](T value) {
     const auto at = static_cast<U>(static_cast<U>(value) - range.first);
-    return at <= range.span ? static_cast<Out>(at + range.shift) : missing;
+    return at <= range.span ? static_cast<Out>(table[at]) : kAbsent<Out>;
   });
 }
 
-bool encode_block(const IntegerMatrix& matrix, std::size_t begin, std::size_t end, std::size_t column,
-                  const CodeBook& book, CodeBuffer out) {
+bool encode_rows(const IntegerMatrix& matrix, std::size_t begin, std::size_t end, std::size_t column,
+                 const CodeBook& book, CodeBuffer out) {
   const char* cell = cell_at(matrix, begin, column);
   return with_type(matrix.type, [&](auto zero) {
     using T = decltype(zero);
-    return out.wide ? encode_block<T>(cell, matrix.row_stride, end - begin, book,
-                                      static_cast<std::uint16_t*>(out.data) + begin)
-                    : encode_block<T>(cell, matrix.row_stride, end - begin, book,
-                                      static_cast<std::uint8_t*>(out.data) + begin);
+    const auto run = [&](auto* codes) {
+      using Out = std::remove_pointer_t<decltype(codes)>;
+      return encode_run(Run<T, Out>{cell, matrix.row_stride, end - begin, codes + begin}, book);
+    };
+    return out.wide ? run(static_cast<std::uint16_t*>(out.data)) : run(static_cast<std::uint8_t*>(out.data));
   });
 }
 
-/// Encodes rows of bytes: ranges during the transposition, other narrow columns by a table after it, wide ones apart.
+/// Encodes rows of bytes: narrow columns during the transposition, by a range or a table, and wide ones apart.
 class ByteEncoder {
  public:
   ByteEncoder(const IntegerMatrix& matrix, std::span<const CodeBook* const> books, std::span<const CodeBuffer> out)
       : matrix_(matrix), books_(books), out_(out), ranges_(matrix.n_columns), columns_(matrix.n_columns, nullptr) {
+    tables_.reserve(matrix.n_columns);  // ranges point into both
+    few_.reserve(matrix.n_columns);
+    const bool is_signed = matrix.type == IntegerType::kInt8;
     for (std::size_t j = 0; j < matrix.n_columns; ++j) {
       if (out[j].wide) continue;
       columns_[j] = static_cast<std::uint8_t*>(out[j].data);
-      if (!set_range(j))
-        tables_.emplace_back(j, matrix.type == IntegerType::kInt8 ? byte_table<std::int8_t, std::uint8_t>(*books[j])
-                                                                  : byte_table<std::uint8_t, std::uint8_t>(*books[j]));
+      if (is_signed ? set_range<std::int8_t>(j) : set_range<std::uint8_t>(j)) continue;
+      tables_.push_back(is_signed ? byte_table<std::int8_t>(*books[j]) : byte_table<std::uint8_t>(*books[j]));
+      ranges_[j].table = tables_.back().data();
+      few_.push_back(list_codes(tables_.back()));
+      if (few_.back().size() <= kFew) ranges_[j].few = few_.back();
     }
   }
 
@@ -169,29 +219,17 @@ class ByteEncoder {
     const ByteRows rows{static_cast<const std::uint8_t*>(matrix_.data), matrix_.n_rows, matrix_.n_columns,
                         matrix_.row_stride};
     transpose_rows(rows, begin, end, ranges_, columns_, unseen);
-    for (const auto& [j, table] : tables_) {
-      std::uint8_t* codes = columns_[j];
-      bool found = false;
-      for (std::size_t i = begin; i < end; ++i) {
-        codes[i] = table[codes[i]];
-        found |= codes[i] == kMissing8;
-      }
-      if (found) unseen[j] = 1;
-    }
     for (std::size_t j = 0; j < out_.size(); ++j)
-      if (out_[j].wide && encode_block(matrix_, begin, end, j, *books_[j], out_[j])) unseen[j] = 1;
+      if (out_[j].wide && encode_rows(matrix_, begin, end, j, *books_[j], out_[j])) unseen[j] = 1;
   }
 
  private:
+  template <class T>
   bool set_range(std::size_t j) {
-    if (books_[j]->kind() != CodeBook::Kind::kRange) return false;
-    const auto set = [&](auto range) {
-      if (range.empty || range.shift != 0) return false;
-      ranges_[j] = {range.first, range.span};
-      return true;
-    };
-    return matrix_.type == IntegerType::kInt8 ? set(range_in_type<std::int8_t>(*books_[j]))
-                                              : set(range_in_type<std::uint8_t>(*books_[j]));
+    const TypeRange<T> range = range_in_type<T>(*books_[j]);
+    if (books_[j]->kind() != CodeBook::Kind::kRange || range.empty || range.shift != 0) return false;
+    ranges_[j] = {range.first, range.span};
+    return true;
   }
 
   const IntegerMatrix& matrix_;
@@ -199,7 +237,8 @@ class ByteEncoder {
   std::span<const CodeBuffer> out_;
   std::vector<ByteRange> ranges_;
   std::vector<std::uint8_t*> columns_;
-  std::vector<std::pair<std::size_t, std::array<std::uint8_t, 256>>> tables_;
+  std::vector<std::array<std::uint8_t, 256>> tables_;
+  std::vector<std::vector<ByteCode>> few_;
 };
 
 }  // namespace
@@ -208,7 +247,7 @@ std::vector<std::uint8_t> encode_integers(const IntegerMatrix& matrix, std::span
                                           std::span<const CodeBuffer> out, int threads) {
   std::vector<std::atomic<bool>> found(matrix.n_columns);
   const auto run = [&](auto encode_rows) {
-    parallel_for(matrix.n_rows, block_rows(matrix), threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(matrix.n_rows, block_rows(matrix, kChunkBytes), threads, [&](std::size_t begin, std::size_t end) {
       std::vector<std::uint8_t> unseen(matrix.n_columns, 0);
       encode_rows(begin, end, unseen);
       for (std::size_t j = 0; j < unseen.size(); ++j)
@@ -224,9 +263,11 @@ std::vector<std::uint8_t> encode_integers(const IntegerMatrix& matrix, std::span
       encoder.encode(begin, end, unseen);
     });
   } else {
+    const std::size_t block = block_rows(matrix, kBlockBytes);
     run([&](std::size_t begin, std::size_t end, std::vector<std::uint8_t>& unseen) {
-      for (std::size_t j = 0; j < matrix.n_columns; ++j)
-        unseen[j] = encode_block(matrix, begin, end, j, *books[j], out[j]);
+      for (; begin < end; begin += block)
+        for (std::size_t j = 0; j < matrix.n_columns; ++j)
+          if (encode_rows(matrix, begin, std::min(end, begin + block), j, *books[j], out[j])) unseen[j] = 1;
     });
   }
   return {found.begin(), found.end()};

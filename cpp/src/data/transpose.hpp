@@ -7,11 +7,20 @@
 
 namespace tanager {
 
-/// How the bytes of one column become codes: byte - offset (modulo 256) where that is at most limit, else 255.
-/// Offset 0 with limit 255 copies bytes as they are.
+/// The code of one byte.
+struct ByteCode {
+  std::uint8_t byte = 0;
+  std::uint8_t code = 0;
+};
+
+/// How the bytes of one column become codes: byte - offset (modulo 256) where that is at most limit, else 255; then, if
+/// there is a table of 256 codes, table[that]. Offset 0 with limit 255 keeps bytes as they are.
 struct ByteRange {
   std::uint8_t offset = 0;
   std::uint8_t limit = 255;
+  const std::uint8_t* table = nullptr;
+  /// All entries of the table that are not 255, if they are few: comparing with each is then faster than looking up.
+  std::span<const ByteCode> few = {};
 };
 
 /// Rows of bytes: row i starts at data + i * row_stride, and its n_columns bytes lie side by side.
