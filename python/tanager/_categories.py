@@ -51,11 +51,10 @@ class ColumnEncoder:
         self.categories = np.empty(0, dtype=object)
         self.cuts: npt.NDArray[np.float64] | None = None
         if kind == "interval":
-            self.cuts = np.ascontiguousarray(cuts, dtype=np.float64).copy()
-            self.cuts.setflags(write=False)
+            self.cuts = np.array(cuts, dtype=np.float64)
         elif categories is not None:
             self.categories = np.array(categories)
-        self.categories.setflags(write=False)
+        self._freeze()
 
     @property
     def cardinality(self) -> int:
@@ -139,6 +138,15 @@ class ColumnEncoder:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("kind", "categories", "cuts", "declared")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for array in (self.categories, self.cuts):
+            if array is not None:
+                array.setflags(write=False)
 
 
 def missing_code(codes: Codes) -> int:

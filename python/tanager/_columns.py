@@ -257,6 +257,8 @@ def arrow_column(column: Any, label: str) -> Column:
 
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
+    if _is_arrow_type(column.type, "decimal"):
+        column = column.cast(pa.float64())
     kind = partial(_is_arrow_type, column.type)
     if kind("string", "large_string", "string_view") and hasattr(column, "__arrow_c_stream__"):
         return CodedColumn(*_core.number_arrow_strings(column.__arrow_c_stream__()))
@@ -265,8 +267,6 @@ def arrow_column(column: Any, label: str) -> Column:
         whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
         codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         return CodedColumn(codes, whole.dictionary.to_pylist(), declared=True).coded(label)
-    if kind("decimal"):
-        column = column.cast(pa.float64())
     if kind("null"):
         return CodedColumn(np.full(len(column), -1), [])
     if kind("boolean", "integer", "floating"):

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from ._columns import (
     Column,
+    NumberColumn,
     array_column,
     arrow_column,
     exceeds_int64,
@@ -89,6 +90,8 @@ def read_table(X: Any) -> Table:
     """
     if type(X) is np.ndarray:
         return _read_array(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        return _read_masked(X)
     if issparse(X):
         raise TypeError("sparse input is not supported; pass a dense array, such as X.toarray()")
     if isinstance(X, (str, bytes, dict)) or X is None:
@@ -110,6 +113,16 @@ def _read_array(X: npt.NDArray[Any]) -> Table:
     if kind in "mMV":
         raise TypeError(unsupported("the array", f"{X.dtype} values"))
     return Table(X.shape[0], X.shape[1], lambda position, label: array_column(X[:, position], label))
+
+
+def _read_masked(X: Any) -> Table:
+    _read_array(X.data)  # checks
+    missing = np.ma.getmaskarray(X)
+    if X.dtype.kind not in "biuf":
+        objects = X.data.astype(object)
+        objects[missing] = None
+        return _read_array(objects)
+    return Table(*X.shape, lambda i, _: NumberColumn(native(X.data[:, i]), missing[:, i]))
 
 
 def _wrong_dimension(X: npt.NDArray[Any]) -> str:

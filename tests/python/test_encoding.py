@@ -1,0 +1,879 @@
+"""Any table to codes and back."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from datetime import date, datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tanager._encoding import ColumnEncoder, Encoder, encode_labels, learn_encoding, read_table
+
+
+class Halves:
+    """A discretizer that cuts at the median."""
+
+    def _find_cuts(self, x, y_codes, n_classes, weights):
+        assert x.dtype == np.float64
+        assert x.flags.c_contiguous
+        return np.array([np.nanmedian(x)])
+
+
+def learn(X, *, numeric_features="float", discretizer=Halves(), categories=None, threads=1):  # noqa: B008
+    return learn_encoding(
+        read_table(X),
+        y_codes=None,
+        n_classes=1,
+        weights=None,
+        numeric_features=numeric_features,
+        discretizer=discretizer,
+        categories=categories,
+        threads=threads,
+    )
+
+
+def learned(X, **options):
+    """Learn, check that encoding again gives the same codes, and return the columns' labels and codes."""
+    encoder, codes = learn(X, **options)
+    again = encoder.encode(read_table(X))
+    for first, second, column in zip(codes, again, encoder.columns, strict=True):
+        assert first.dtype == second.dtype == (np.uint8 if column.cardinality <= 254 else np.uint16)
+        assert first.flags.c_contiguous
+        assert first.ndim == 1
+        np.testing.assert_array_equal(first, second)
+    return [column.labels() for column in encoder.columns], [as_list(c) for c in codes]
+
+
+def as_list(codes):
+    missing = np.iinfo(codes.dtype).max
+    return [None if code == missing else int(code) for code in codes]
+
+
+def decode(encoder, codes):
+    return [
+        [None if c is None else column.labels()[c] for c in as_list(found)]
+        for column, found in zip(encoder.columns, codes, strict=True)
+    ]
+
+
+# -- arrays of numbers
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("layout", ["C", "F", "view", "reversed", "read-only", "swapped", "unaligned"])
+def test_integer_arrays_in_any_layout(dtype, layout):
+    rng = np.random.default_rng(0)
+    plain = rng.integers(0, 5, (500, 21)).astype(dtype)
+    plain[:, 3] *= 7
+    plain[:, 4] += 100
+    if layout == "C":
+        X = plain
+    elif layout == "F":
+        X = np.asfortranarray(plain)
+    elif layout == "view":
+        wide = np.zeros((1000, 30), dtype)
+        X = wide[::2, 5:26]
+        X[:] = plain
+    elif layout == "reversed":
+        X = np.ascontiguousarray(plain[::-1, ::-1])[::-1, ::-1]
+    elif layout == "read-only":
+        X = plain.copy()
+        X.setflags(write=False)
+    elif layout == "swapped":
+        X = plain.astype(plain.dtype.newbyteorder())
+    else:
+        X = np.frombuffer(b"x" + plain.tobytes(), dtype, offset=1).reshape(plain.shape)
+    labels, codes = learned(X)
+    for j in range(X.shape[1]):
+        values, expected = np.unique(plain[:, j], return_inverse=True)
+        assert labels[j] == values.tolist()
+        assert codes[j] == expected.tolist()
+
+
+def test_categories_keep_the_type_of_the_array():
+    encoder, _ = learn(np.array([[1, 2], [3, 4]], dtype=np.int16))
+    assert encoder.columns[0].categories.dtype == np.int16
+    encoder, _ = learn(np.array([[True, False], [True, True]]))
+    assert encoder.columns[0].categories.dtype == bool
+    assert encoder.columns[1].labels() == [False, True]
+
+
+def test_rare_values_that_a_sample_misses():
+    X = np.zeros((50_001, 3), dtype=np.int64)
+    X[:, 1] = np.arange(len(X)) % 7
+    X[33_333, 0] = -5
+    X[44_444, 1] = 10**12
+    labels, codes = learned(X)
+    assert labels == [[-5, 0], [*range(7), 10**12], [0]]
+    assert codes[0].count(0) == 1
+    assert codes[1][44_444] == 7
+    assert set(codes[2]) == {0}
+
+
+@pytest.mark.parametrize("threads", [2, 7])
+def test_threads_change_nothing(threads):
+    rng = np.random.default_rng(1)
+    for X in (
+        rng.integers(-3, 4, (40_000, 9)).astype(np.int8),
+        rng.integers(0, 300, (40_000, 9)),
+        rng.normal(size=(40_000, 5)),
+    ):
+        encoder, codes = learn(X)
+        other, more = learn(X, threads=threads)
+        assert encoder.cardinalities == other.cardinalities
+        for a, b, c in zip(codes, more, encoder.encode(read_table(X), threads=threads), strict=True):
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_array_equal(a, c)
+
+
+def test_integers_beyond_int64():
+    X = np.array([[2**63 + 5, 1], [3, 2], [2**63 + 5, 1]], dtype=np.uint64)
+    assert learned(X) == ([[3, 2**63 + 5], [1, 2]], [[1, 0, 1], [0, 1, 0]])
+    encoder, _ = learn(np.array([[-(2**63) + 5], [7]]))
+    assert as_list(encoder.encode(read_table(np.array([[2**63 + 5], [7]], dtype=np.uint64)))[0]) == [None, 1]
+
+
+def test_float_arrays_are_cut():
+    X = np.array([[0.0, 5], [1, np.nan], [2, 6], [3, 7]])
+    for array in (
+        X,
+        X.astype(np.float32),
+        np.asfortranarray(X),
+        X.astype(">f8"),
+        X.astype(np.float16),
+        X.astype(np.longdouble),
+    ):
+        assert learned(array)[1] == [[0, 0, 1, 1], [0, None, 0, 1]]
+    encoder, _ = learn(X)
+    assert [c.kind for c in encoder.columns] == ["interval", "interval"]
+    assert as_list(encoder.encode(read_table(np.array([[-np.inf, np.inf], [9, 6]])))[0]) == [0, 1]
+    assert [as_list(c) for c in encoder.encode(read_table(np.array([[1, 6], [2, 7]])))] == [[0, 1], [0, 1]]
+    assert [as_list(c) for c in encoder.encode(read_table([[None, 6.5]]))] == [[None], [1]]
+
+
+def test_many_rows_of_floats_are_cut_alike():
+    X = np.random.default_rng(2).normal(size=(10_000, 4))
+    encoder, _ = learn(X)
+    for array in (X, np.asfortranarray(X), X.astype(np.float32)):
+        for j, codes in enumerate(encoder.encode(read_table(array))):
+            np.testing.assert_array_equal(codes, array[:, j] > encoder.columns[j].cuts[0])
+
+
+def test_infinity_is_refused_where_numbers_are_cut():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, -np.inf]})
+    with pytest.raises(ValueError, match=r"contains infinity.*'b'"):
+        learn(frame)
+    assert learned(frame, discretizer=None)[0] == [[1.0, 2.0], [-np.inf, 1.0]]
+
+
+def test_floats_by_value_without_discretizer():
+    X = np.array([[0.5, -0.0], [np.nan, 0.0], [0.25, 3.0]])
+    assert learned(X, discretizer=None) == ([[0.25, 0.5], [0.0, 3.0]], [[1, None, 0], [0, 0, 1]])
+    encoder, _ = learn(X, discretizer=None)
+    assert as_list(encoder.encode(read_table(np.array([[1, 0], [1, 3], [1, 4]])))[1]) == [0, 1, None]
+    large = np.array([[2.0**60], [2.0**61]])
+    encoder, _ = learn(large, discretizer=None)
+    assert as_list(encoder.encode(read_table(np.array([[2**60], [2**60 + 1]])))[0]) == [0, None]
+
+
+def test_numeric_features():
+    frame = pd.DataFrame({"i": [1, 2, 3, 4], "f": [0.1, 0.2, 0.3, 0.4], "b": [True, False, True, False]})
+    kinds = {}
+    for choice in ("float", "number"), ("number",), (["i"],), ([1],), ([],), (np.array([0, 1]),):
+        encoder, _ = learn(frame, numeric_features=choice[0])
+        kinds[str(choice[0])] = [c.kind[0] for c in encoder.columns]
+    assert kinds == {
+        "float": ["c", "i", "c"], "number": ["i", "i", "c"], "['i']": ["i", "c", "c"], "[1]": ["c", "i", "c"],
+        "[]": ["c", "c", "c"], "[0 1]": ["i", "i", "c"],
+    }  # fmt: skip
+    assert [c.kind for c in learn(frame.to_numpy(dtype=int), numeric_features=[1])[0].columns][1] == "interval"
+    for wrong, error, text in [
+        ("floats", ValueError, "'floats'"),
+        (["z"], ValueError, "'z'"),
+        ([3], ValueError, "position 3.*3 columns"),
+        ([-1], ValueError, "position -1"),
+        ([1.5], TypeError, "1.5"),
+        ([True], TypeError, "True"),
+    ]:
+        with pytest.raises(error, match=text):
+            learn(frame, numeric_features=wrong)
+    with pytest.raises(ValueError, match="column 's' is to be read as numbers, but holds 'x'"):
+        learn(pd.DataFrame({"s": ["x", "y"]}), numeric_features=["s"])
+
+
+# -- strings and other objects
+
+
+def test_lists_of_rows_keep_their_types():
+    assert learned([["a", 1], ["b", 2], [None, 1]]) == ([["a", "b"], [1, 2]], [[0, 1, None], [0, 1, 0]])
+    assert learned([[1, 2], [3, 4]]) == ([[1, 3], [2, 4]], [[0, 1], [0, 1]])
+    assert learned((("x",), ("y",)))[0] == [["x", "y"]]
+
+
+def test_fixed_width_strings_and_bytes():
+    X = np.array([["b", "ä"], ["a", "日本"], ["b", ""]])
+    assert learned(X) == ([["a", "b"], ["", "ä", "日本"]], [[1, 0, 1], [1, 2, 0]])
+    assert learned(X[::-1, ::-1]) == ([["", "ä", "日本"], ["a", "b"]], [[0, 2, 1], [1, 0, 1]])
+    assert learned(X.astype(">U9")) == learned(X)
+    assert learned(np.array([[b"q"], [b"p"]]))[0] == [[b"p", b"q"]]
+    if hasattr(np.dtypes, "StringDType"):
+        assert learned(X.astype(np.dtypes.StringDType())) == learned(X)
+    encoder, _ = learn(X)
+    assert encoder.columns[1].categories.dtype.kind == "U"
+    assert as_list(encoder.encode(read_table(np.array([["a", "日本語"], ["z", "ä"]])))[1]) == [None, 1]
+
+
+def test_every_way_to_say_missing():
+    cells = [None, np.nan, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("nan"), "x"]
+    X = np.empty((len(cells), 1), dtype=object)
+    X[:, 0] = cells
+    assert learned(X) == ([["x"]], [[None] * (len(cells) - 1) + [0]])
+
+
+def test_objects_that_are_numbers():
+    whole = np.array([[1], [2.0], [None], [np.int8(1)]], dtype=object)
+    assert learned(whole) == ([[1, 2]], [[0, 1, None, 0]])
+    fractions = np.array([[1], [2.5], [None], [np.float32(0.5)]], dtype=object)
+    encoder, codes = learn(fractions)
+    assert encoder.columns[0].kind == "interval"
+    assert as_list(codes[0]) == [0, 1, None, 0]
+    assert learned(np.array([[True], [None], [False]], dtype=object)) == ([[False, True]], [[1, None, 0]])
+    assert learned(np.array([[10**30], [-1]], dtype=object)) == ([[-1, 10**30]], [[1, 0]])
+    assert learned(np.array([[Decimal("0.5")], [Decimal(2)]], dtype=object))[0] == [[Decimal("0.5"), Decimal(2)]]
+
+
+def test_mixed_types_are_sorted_by_type_then_value():
+    X = np.empty((5, 1), dtype=object)
+    X[:, 0] = ["b", 2, (1, 2), "a", 1]
+    assert learned(X)[0] == [[1, 2, "a", "b", (1, 2)]]
+    X = np.empty((2, 1), dtype=object)
+    X[:, 0] = [2j.imag, "s"]
+    assert learned(X)[0] == [[2.0, "s"]]
+    first, second = object(), object()
+    X[:, 0] = [first, second]
+    assert learned(X)[0] == [[first, second]]
+
+
+def test_equal_values_share_a_category():
+    encoder, _ = learn(np.array([["1"], ["2"]], dtype=object))
+    assert as_list(encoder.encode(read_table(np.array([[1], [2]])))[0]) == [None, None]
+    assert as_list(encoder.encode(read_table(np.array([[1.0], [2.0]])))[0]) == [None, None]
+    assert as_list(encoder.encode(read_table(np.array([[np.str_("2")]], dtype=object)))[0]) == [1]
+    integers, _ = learn(np.array([[1], [2], [300]]))
+    for same in (
+        [[1], [300]],
+        [[1.0], [300.0]],
+        np.array([[1], [300]], dtype=object),
+        np.array([[1], [300]], np.uint16),
+    ):
+        assert as_list(integers.encode(read_table(same))[0]) == [0, 2]
+    assert as_list(integers.encode(read_table([[2.0], [np.nan], [2.5], [1e300]]))[0]) == [1, None, None, None]
+    assert as_list(integers.encode(read_table([["1"], ["2"]]))[0]) == [None, None]
+    assert as_list(integers.encode(read_table(np.array([[True], [False]])))[0]) == [0, None]
+    mixed, _ = learn(np.array([["a"], [1], [None]], dtype=object))
+    assert as_list(mixed.encode(read_table(np.array([[1], [2]])))[0]) == [0, None]
+    assert as_list(mixed.encode(read_table(np.array([[1.0], [np.nan]])))[0]) == [0, None]
+
+
+@pytest.mark.parametrize("bad", [{"foo": "bar"}, ["nested"], np.zeros(2), {1}])
+def test_unhashable_objects(bad):
+    X = np.random.default_rng(0).uniform(size=(4, 2)).astype(object)
+    X[2, 1] = bad
+    with pytest.raises(TypeError, match=r"column 1: argument must be .* string.* number.*" + type(bad).__name__):
+        learn(X)
+
+
+def test_what_is_not_a_category():
+    for cells in ([date(2020, 1, 1)], [datetime(2020, 1, 1)], [pd.Timestamp(0)]):
+        with pytest.raises(TypeError, match="column 0 holds"):
+            learn(np.array([cells], dtype=object))
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        learn(np.array([[1j]]))
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        learn(np.array([[1j]], dtype=object))
+    with pytest.raises(TypeError, match="datetime64"):
+        learn(np.array([["2020-01-01"]], dtype="M8[D]"))
+    with pytest.raises(TypeError, match="but a feature must hold"):
+        learn(np.zeros((2, 2), dtype=[("a", int)]))
+    frames = [
+        pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}),
+        pd.DataFrame({"when": pd.to_datetime(["2020-01-01"]).tz_localize("UTC")}),
+        pd.DataFrame({"when": pd.period_range("2020", periods=1, freq="D")}),
+        pl.DataFrame({"when": [date(2020, 1, 1)]}),
+        pl.DataFrame({"when": [[1, 2]]}),
+        pl.DataFrame({"when": [{"a": 1}]}),
+        pa.table({"when": pa.array([datetime(2020, 1, 1)])}),
+        pa.table({"when": pa.array([[1]])}),
+        pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}).astype("category"),
+    ]
+    for frame in frames:
+        with pytest.raises(TypeError, match="column 'when' holds"):
+            learn(frame)
+
+
+# -- data frames
+
+TEXTS = ["pear", None, "apple", "pear", "fig", "äöü 日本"]
+FRAME = {
+    "text": TEXTS,
+    "level": ["lo", "hi", "lo", None, "hi", "lo"],
+    "number": [3, 1, 2, 3, 1, 2],
+    "holes": [5, None, 4, 5, None, 4],
+    "real": [0.5, 1.5, None, 2.5, 3.5, 4.5],
+    "flag": [True, False, None, True, False, True],
+    "empty": [None] * 6,
+}
+LEVELS = ["none", "lo", "hi"]
+
+
+def pandas_frame(strings):
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(TEXTS, dtype=strings),
+            "level": pd.Categorical(FRAME["level"], categories=LEVELS),
+            "number": FRAME["number"],
+            "holes": pd.array(FRAME["holes"], dtype="Int64"),
+            "real": np.array(FRAME["real"], dtype=float),
+            "flag": pd.array(FRAME["flag"], dtype="boolean"),
+            "empty": pd.Series(FRAME["empty"], dtype=object),
+        }
+    )
+    assert frame["text"].isna().sum() == 1
+    return frame
+
+
+def polars_frame():
+    return pl.DataFrame(FRAME, schema_overrides={"level": pl.Enum(LEVELS)})
+
+
+def arrow_table(text=None, chunks=False):
+    arrays = {name: pa.array(values) for name, values in FRAME.items()}
+    if text is not None:
+        arrays["text"] = arrays["text"].cast(text)
+    indices = pa.array([None if v is None else LEVELS.index(v) for v in FRAME["level"]], pa.int8())
+    arrays["level"] = pa.DictionaryArray.from_arrays(indices, pa.array(LEVELS))
+    table = pa.table(arrays)
+    return pa.concat_tables([table.slice(0, 2), table.slice(2, 0), table.slice(2)]) if chunks else table
+
+
+FRAMES = {
+    "pandas str": lambda: pandas_frame("str"),
+    "pandas object": lambda: pandas_frame(object),
+    "pandas string[python]": lambda: pandas_frame(pd.StringDtype("python")),
+    "pandas string[pyarrow]": lambda: pandas_frame(pd.StringDtype("pyarrow")),
+    "pandas arrow": lambda: (
+        pandas_frame("str")
+        .convert_dtypes(dtype_backend="pyarrow")
+        .astype({"level": pandas_frame("str")["level"].dtype})
+    ),
+    "polars": polars_frame,
+    "polars chunks": lambda: pl.concat([polars_frame()[:2], polars_frame()[2:]], rechunk=False),
+    "arrow": arrow_table,
+    "arrow large": lambda: arrow_table(pa.large_string()),
+    "arrow view": lambda: arrow_table(pa.string_view()),
+    "arrow chunks": lambda: arrow_table(chunks=True),
+    "record batch": lambda: arrow_table().to_batches()[0],
+    "sliced": lambda: pa.concat_tables([arrow_table(), arrow_table()]).combine_chunks().slice(6),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_all_frames_give_the_same_codes(name):
+    frame = FRAMES[name]()
+    table = read_table(frame)
+    assert table.names == list(FRAME)
+    assert (table.n_rows, table.n_features) == (6, 7)
+    labels, codes = learned(frame)
+    assert labels == [
+        ["apple", "fig", "pear", "äöü 日本"], ["none", "lo", "hi"], [1, 2, 3], [4, 5], ["(-inf, 2.5]", "(2.5, inf)"],
+        [False, True], [None],
+    ]  # fmt: skip
+    assert codes == [
+        [2, None, 0, 2, 1, 3], [1, 2, 1, None, 2, 1], [2, 0, 1, 2, 0, 1], [1, None, 0, 1, None, 0], [0, 0, None, 0, 1, 1],
+        [1, 0, None, 1, 0, 1], [None] * 6,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("fitted", FRAMES)
+@pytest.mark.parametrize("given_later", ["pandas str", "pandas object", "polars", "arrow"])
+def test_frames_of_one_library_encode_those_of_another(fitted, given_later):
+    encoder, codes = learn(FRAMES[fitted]())
+    for a, b in zip(codes, encoder.encode(read_table(FRAMES[given_later]()), "error"), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_polars_categoricals_are_strings():
+    pl.Series(["noise", "from", "elsewhere"], dtype=pl.Categorical)
+    frame = pl.DataFrame({"c": pl.Series(["b", None, "a", "b"], dtype=pl.Categorical)})
+    assert learned(frame) == ([["a", "b"]], [[1, None, 0, 1]])
+    assert learned(pl.DataFrame({"c": pl.Series([None, None], dtype=pl.Categorical)}))[1] == [[None, None]]
+
+
+def test_declared_categories_keep_order_and_unused_ones():
+    for ordered in (False, True):
+        series = pd.Categorical(["b", None, "a"], categories=["z", "b", "a"], ordered=ordered)
+        assert learned(pd.DataFrame({"c": series})) == ([["z", "b", "a"]], [[1, None, 2]])
+    numbers = pd.DataFrame({"c": pd.Categorical([3, 1, 3], categories=[3, 2, 1])})
+    encoder, codes = learn(numbers)
+    assert encoder.columns[0].declared == "dtype"
+    assert as_list(codes[0]) == [0, 2, 0]
+    assert as_list(encoder.encode(read_table(np.array([[1], [2], [7]])))[0]) == [2, 1, None]
+    other = pd.DataFrame({"c": pd.Categorical([1, 3], categories=[1, 9, 3])})
+    assert as_list(encoder.encode(read_table(other), "error")[0]) == [2, 0]
+    intervals = pd.DataFrame({"c": pd.cut(pd.Series([1.0, 5.0, np.nan]), [0, 2, 6])})
+    assert learned(intervals)[1] == [[0, 1, None]]
+
+
+def test_further_kinds_of_columns():
+    frame = pd.DataFrame(
+        {
+            "sparse": pd.arrays.SparseArray([0, 0, 7]),
+            "nullable": pd.array([0.5, None, 2.5], dtype="Float64"),
+            "small": pd.array([1, 2, 1], dtype="Int8"),
+        }
+    )
+    assert learned(frame) == ([[0, 7], ["(-inf, 1.5]", "(1.5, inf)"], [1, 2]], [[0, 0, 1], [0, None, 1], [0, 1, 0]])
+    polars = pl.DataFrame(
+        {
+            "decimal": pl.Series([Decimal("0.5"), None, Decimal("2.5")]),
+            "bytes": [b"x", None, b"y"],
+            "null": [None, None, None],
+            "bits": [True, None, False],
+        }
+    )
+    assert learned(polars)[1] == [[0, None, 1], [0, None, 1], [None] * 3, [1, None, 0]]
+    arrow = pa.table(
+        {
+            "decimal": pa.array([Decimal("0.5"), None, Decimal("2.5")]),
+            "bytes": pa.array([b"x", None, b"y"]),
+            "half": pa.array(np.array([1, 2, 3], np.float16)),
+            "dictionary of numbers": pa.array([7, 5, None]).dictionary_encode(),
+        }
+    )
+    assert learned(arrow)[1] == [[0, None, 1], [0, None, 1], [0, 0, 1], [0, 1, None]]
+
+
+def test_column_names():
+    assert read_table(pd.DataFrame(np.ones((2, 2)))).names is None
+    assert read_table(np.ones((2, 2))).names is None
+    assert read_table(pd.DataFrame(np.ones((1, 2)), columns=pd.MultiIndex.from_tuples([(1, 2), (1, 3)]))).names is None
+    with pytest.raises(TypeError, match="only supported if all input features have string names"):
+        read_table(pd.DataFrame({"a": [1], 2: [3]}))
+    with pytest.raises(ValueError, match="must be unique, but 'a' comes more than once"):
+        read_table(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
+    with pytest.raises(ValueError, match="'a' comes more than once"):
+        read_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
+
+
+# -- what is no table
+
+
+class NotAnArray:
+    def __init__(self, data):
+        self.data = np.asarray(data)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.data
+
+    def __array_function__(self, *args):
+        raise TypeError("not for NumPy's functions")
+
+
+def test_anything_with_an_array_inside(tmp_path):
+    assert learned(NotAnArray([[1, 2], [3, 4]]))[1] == [[0, 1], [0, 1]]
+    mapped = np.memmap(tmp_path / "x", dtype=np.int8, mode="w+", shape=(3, 2))
+    mapped[:] = [[1, 2], [3, 4], [1, 4]]
+    assert learned(mapped)[1] == [[0, 1, 0], [0, 1, 1]]
+    assert learned(np.ma.array([[1, 2], [3, 4]]))[1] == [[0, 1], [0, 1]]
+
+
+def test_masked_cells_are_missing():
+    X = np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, False]])
+    assert learned(X) == ([[3], [2, 4]], [[None, 0], [0, 1]])
+    assert learned(X.astype(float))[1] == [[None, 0], [0, 1]]
+    assert learned(X.astype(str)) == ([["3"], ["2", "4"]], [[None, 0], [0, 1]])
+
+
+def test_wrong_shapes_and_types():
+    for flat in (np.arange(3), [1, 2, 3], pd.Series([1, 2]), pl.Series([1, 2])):
+        with pytest.raises(ValueError, match=r"(?s)Expected 2D array, got 1D array instead.*Reshape your data"):
+            read_table(flat)
+    with pytest.raises(ValueError, match="got scalar array instead"):
+        read_table(3)
+    with pytest.raises(ValueError, match="Found array with dim 3"):
+        read_table(np.zeros((2, 2, 2)))
+    for wrong in ("text", {"a": [1]}, None):
+        with pytest.raises(ValueError, match=f"got {type(wrong).__name__} instead"):
+            read_table(wrong)
+    with pytest.raises(ValueError, match="rows of equal length"):
+        read_table([[1, 2], [3]])
+    for container in (sparse.csr_matrix, sparse.csr_array):
+        with pytest.raises(TypeError, match=r"sparse input is not supported.*toarray"):
+            read_table(container(np.eye(2)))
+    with pytest.raises(TypeError, match="lazy LazyFrame came"):
+        read_table(pl.LazyFrame({"a": [1]}))
+
+
+def test_empty_tables():
+    for empty in (np.empty((0, 3)), pd.DataFrame({c: [] for c in "abc"}), pl.DataFrame({c: [] for c in "abc"})):
+        with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"):
+            read_table(empty)
+    for empty in (np.empty((3, 0)), pd.DataFrame(index=range(3))):
+        with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required."):
+            read_table(empty)
+
+
+# -- how many values
+
+
+@pytest.mark.parametrize("n", [254, 255, 300, 40_000, 65_534])
+@pytest.mark.parametrize("kind", ["int", "far", "str", "object", "float"])
+def test_numbers_of_categories(n, kind):
+    values = np.random.default_rng(n).permutation(n)
+    X = {
+        "int": lambda: values[:, None],
+        "far": lambda: values[:, None] * 10**9,
+        "str": lambda: pd.DataFrame({"s": [f"{v:06}" for v in values]}),
+        "object": lambda: np.array([[f"{v:06}"] for v in values], dtype=object),
+        "float": lambda: values[:, None] + 0.5,
+    }[kind]()
+    encoder, codes = learn(X, discretizer=None)
+    assert encoder.cardinalities == [n]
+    assert codes[0].dtype == (np.uint8 if n == 254 else np.uint16)
+    np.testing.assert_array_equal(codes[0], values)
+    np.testing.assert_array_equal(encoder.encode(read_table(X), "error")[0], values)
+
+
+def test_too_many_categories():
+    values = np.arange(65_535)
+    for X in (
+        values[:, None],
+        np.c_[values, values],
+        values[:, None] + 0.5,
+        pd.DataFrame({"column": values.astype(str)}),
+    ):
+        with pytest.raises(ValueError, match=r"column (0|'column') has 65535 distinct values.* at most 65534"):
+            learn(X, discretizer=None)
+    with pytest.raises(ValueError, match="y has 65535 distinct values"):
+        encode_labels(values)
+
+
+def test_columns_without_any_value():
+    X = np.array([[None, "a"], [None, "b"]], dtype=object)
+    encoder, codes = learn(X)
+    assert encoder.cardinalities == [1, 2]
+    assert len(encoder.columns[0].categories) == 0
+    assert as_list(codes[0]) == [None, None]
+    assert as_list(encoder.encode(read_table([["new", "a"]]))[0]) == [None]
+    assert as_list(encoder.encode(read_table(np.array([[1, 2]])))[0]) == [None]
+    nothing, codes = learn(np.full((3, 1), np.nan))
+    assert nothing.cardinalities == [1]
+    assert nothing.columns[0].kind == "interval"
+    assert as_list(codes[0]) == [None] * 3
+
+
+# -- unseen, declared and growing categories
+
+
+def test_unseen_categories():
+    encoder, _ = learn(pd.DataFrame({"s": ["a", "b"], "i": [1, 2], "c": pd.Categorical(["x", "y"])}))
+    new = pd.DataFrame({"s": ["b", "q"], "i": [9, 1], "c": pd.Categorical(["y", "y"], categories=["unused", "y"])})
+    assert [as_list(c) for c in encoder.encode(read_table(new))] == [[1, None], [None, 0], [1, 1]]
+    with pytest.raises(ValueError, match="column 's' holds 'q', which is none of the known categories"):
+        encoder.encode(read_table(new), "error")
+    with pytest.raises(ValueError, match="column 'i' holds 9,"):
+        encoder.encode(read_table(new.assign(s="a")), "error")
+    encoder.encode(read_table(new.assign(s="a", i=1)), "error")
+    with pytest.raises(ValueError, match=r"column 'i' holds 2.5,"):
+        encoder.encode(read_table(new.assign(s="a", i=[np.nan, 2.5])), "error")
+    integers, _ = learn(np.array([[1, 2], [3, 4]]))
+    with pytest.raises(ValueError, match="column 1 holds 7,"):
+        integers.encode(read_table(np.array([[1, 2], [1, 7]])), "error")
+    with pytest.raises(ValueError, match="table of 2 columns was expected, but one of 3"):
+        integers.encode(read_table(np.ones((1, 3), dtype=int)))
+    with pytest.raises(ValueError, match="column 0 is to be read as numbers, but holds 'x'"):
+        learn(np.array([[0.5], [1.5]]))[0].encode(read_table([["x"]]))
+
+
+def test_declared_by_the_user():
+    X = np.array([["b", 2], ["a", 1]], dtype=object)
+    encoder, codes = learn(X, categories=[["c", "b", "a"], None])
+    assert [c.labels() for c in encoder.columns] == [["c", "b", "a"], [1, 2]]
+    assert as_list(codes[0]) == [1, 2]
+    assert [c.declared for c in encoder.columns] == ["user", ""]
+    frame = pd.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
+    encoder, codes = learn(frame, categories={"y": [1.5, 0.5], "x": range(3)})
+    assert as_list(codes[1]) == [1, 0]
+    assert encoder.cardinalities == [3, 2]
+    for categories, text in [
+        ({"x": [1]}, "column 'x' holds 2, which is none of the categories declared for it"),
+        ({"z": [1]}, "'z'"),
+        ([[1, 2]], "2 columns, but has 1"),
+        ({"x": [1, 2, 2]}, "hold 2 more than once"),
+        ({"x": [1, 2, None]}, "hold a missing value"),
+        ({"x": range(65_535)}, "65535 distinct values"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            learn(frame, categories=categories)
+
+
+def recoded(codes, recoding):
+    return [None if c is None else int(recoding[c]) for c in as_list(codes)]
+
+
+@pytest.mark.parametrize("make", [
+    lambda rows: np.array([[r[1], r[1] + 1] for r in rows], dtype=np.int8),
+    lambda rows: np.array([[r[0], str(r[1])] for r in rows]),
+    lambda rows: np.array(rows, dtype=object),
+    lambda rows: pd.DataFrame(rows, columns=["s", "i"]),
+    lambda rows: pl.DataFrame(rows, schema=["s", "i"], orient="row"),
+    lambda rows: pa.Table.from_pandas(pd.DataFrame(rows, columns=["s", "i"])),
+], ids=["int8", "U", "object", "pandas", "polars", "arrow"])  # fmt: skip
+def test_extending_equals_learning_from_all(make):
+    first = [("d", 5), ("b", 9), ("d", 5)]
+    second = [("a", 7), ("d", 100), ("ccc", 5)]
+    encoder, codes = learn(make(first))
+    grown, recodings = encoder.extended(read_table(make(second)))
+    whole, all_codes = learn(make(first + second))
+    assert [c.labels() for c in grown.columns] == [c.labels() for c in whole.columns]
+    assert [c.categories.dtype for c in grown.columns] == [c.categories.dtype for c in whole.columns]
+    later = grown.encode(read_table(make(second)), "error")
+    for old, recoding, new, expected in zip(codes, recodings, later, all_codes, strict=True):
+        assert recoding.dtype == np.uint16
+        assert recoded(old, recoding) + as_list(new) == as_list(expected)
+
+
+def test_extending_keeps_what_must_not_grow():
+    X = pd.DataFrame(
+        {
+            "real": [0.5, 1.5],
+            "given": ["a", "b"],
+            "dtype": pd.Categorical(["y", "x"], categories=["y", "x"]),
+            "none": pd.Series([None, None], dtype=object),
+        }
+    )
+    encoder, _ = learn(X, categories={"given": ["b", "a"]})
+    new = pd.DataFrame(
+        {
+            "real": [100.0, -5.0],
+            "given": ["q", "a"],
+            "none": ["k", "j"],
+            "dtype": pd.Categorical(["w", "x"], categories=["w", "x", "v"]),
+        }
+    )[list(X.columns)]
+    grown, recodings = encoder.extended(read_table(new))
+    assert [c.labels() for c in grown.columns] == [
+        ["(-inf, 1]", "(1, inf)"],
+        ["b", "a"],
+        ["y", "x", "w", "v"],
+        ["j", "k"],
+    ]
+    assert [r.tolist() for r in recodings] == [[0, 1], [0, 1], [0, 1], [0]]
+    assert encoder.cardinalities == [2, 2, 2, 1]
+    same, recodings = grown.extended(read_table(new))
+    assert all(a is b for a, b in zip(same.columns, grown.columns, strict=True))
+    assert [r.tolist() for r in recodings] == [[0, 1], [0, 1], [0, 1, 2, 3], [0, 1]]
+
+
+def test_extending_from_narrow_to_wide():
+    encoder, codes = learn(np.arange(1, 501, 2)[:, None])
+    assert codes[0].dtype == np.uint8
+    grown, (recoding,) = encoder.extended(read_table(np.arange(500)[:, None]))
+    assert grown.cardinalities == [500]
+    np.testing.assert_array_equal(recoding, np.arange(1, 501, 2)[:250])
+
+
+def test_extending_integers_by_floats_and_missing():
+    encoder, _ = learn(pd.DataFrame({"i": [3, 1]}))
+    grown, (recoding,) = encoder.extended(read_table(pd.DataFrame({"i": [2.0, np.nan, 3.0]})))
+    assert grown.columns[0].labels() == [1, 2, 3]
+    assert recoding.tolist() == [0, 2]
+    grown, _ = encoder.extended(read_table(pd.DataFrame({"i": pd.array([7, None], dtype="Int64")})))
+    assert grown.columns[0].labels() == [1, 3, 7]
+
+
+# -- the encoder itself
+
+
+def test_pickle_keeps_all_and_only_what_is_known():
+    encoder, codes = learn(FRAMES["pandas str"]())
+    encoder.encode(read_table(FRAMES["arrow"]()))
+    copy = pickle.loads(pickle.dumps(encoder))
+    assert copy.names == encoder.names
+    assert copy.cardinalities == encoder.cardinalities
+    for a, b in zip(codes, copy.encode(read_table(FRAMES["polars"]())), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="read-only"):
+        copy.columns[0].categories[0] = "x"
+
+
+def test_column_encoders_made_by_hand():
+    categories = np.array(["b", "a"], dtype=object)
+    encoder = Encoder(
+        [ColumnEncoder("category", categories=categories), ColumnEncoder("interval", cuts=np.array([1.0]))], ["p", "q"]
+    )
+    categories[0] = "changed"
+    assert encoder.cardinalities == [2, 2]
+    frame = pd.DataFrame({"p": ["a", "b"], "q": [1.0, 1.5]})
+    assert [as_list(c) for c in encoder.encode(read_table(frame))] == [[1, 0], [0, 1]]
+
+
+CELLS = {
+    "text": st.one_of(st.none(), st.text(max_size=5)),
+    "integer": st.integers(-(2**63), 2**63 - 1),
+    "small": st.integers(-128, 127),
+    "flag": st.one_of(st.none(), st.booleans()),
+    "any": st.one_of(st.none(), st.text(max_size=2), st.integers(), st.booleans(), st.tuples(st.integers(0, 2))),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_decoding_gives_the_table_back(data):
+    n_rows = data.draw(st.integers(1, 30))
+    kinds = data.draw(st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=4))
+    columns = [data.draw(st.lists(CELLS[kind], min_size=n_rows, max_size=n_rows)) for kind in kinds]
+    X = np.empty((n_rows, len(kinds)), dtype=object)
+    for j, column in enumerate(columns):
+        X[:, j] = np.fromiter(column, dtype=object, count=n_rows)
+    encoder, codes = learn(X, discretizer=None)
+    assert decode(encoder, codes) == columns
+    assert decode(encoder, encoder.encode(read_table(X), "error")) == columns
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(INTEGERS), st.integers(1, 40), st.integers(1, 20), st.data())
+def test_decoding_arrays_of_integers(dtype, n_rows, n_columns, data):
+    info = np.iinfo(dtype)
+    cells = data.draw(st.lists(st.integers(int(info.min), int(info.max)), min_size=1, max_size=6))
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    X = np.random.default_rng(seed).choice(np.array(cells, dtype=dtype), (n_rows, n_columns))
+    encoder, codes = learn(X)
+    assert decode(encoder, codes) == X.T.tolist()
+    assert decode(encoder, encoder.encode(read_table(np.asfortranarray(X)), "error")) == X.T.tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.none(), st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)),
+        min_size=1,
+        max_size=50,
+    )
+)
+def test_strings_of_all_libraries_decode(texts):
+    for frame in (
+        pl.DataFrame({"s": pl.Series(texts, dtype=pl.String)}),
+        pa.table({"s": pa.array(texts, pa.string())}),
+        pd.DataFrame({"s": pd.Series(texts, dtype="str")}),
+    ):
+        encoder, codes = learn(frame)
+        assert encoder.columns[0].labels() == (sorted({t for t in texts if t is not None}) or [None])
+        assert decode(encoder, codes) == [texts]
+
+
+# -- labels
+
+
+def labels_of(y, classes=None):
+    known, codes = encode_labels(y, classes)
+    assert codes.dtype == (np.uint8 if len(known) <= 254 else np.uint16)
+    return known.tolist(), codes.tolist()
+
+
+def test_labels_of_any_kind():
+    assert labels_of(["b", "a", "b"]) == (["a", "b"], [1, 0, 1])
+    assert labels_of([3, 1, 3]) == ([1, 3], [1, 0, 1])
+    assert labels_of(np.array([True, False])) == ([False, True], [1, 0])
+    assert labels_of(np.array([2.0, 1.0])) == ([1.0, 2.0], [1, 0])
+    assert labels_of(["a", 1, "b"]) == ([1, "a", "b"], [1, 0, 2])
+    pairs = np.empty(2, dtype=object)
+    pairs[:] = [(1, 2), (0, 3)]
+    assert labels_of(pairs) == ([(0, 3), (1, 2)], [1, 0])
+    assert labels_of(pd.Series([(1, 2), (0, 3)])) == ([(0, 3), (1, 2)], [1, 0])
+    assert labels_of(np.array([2**63 + 1, 5], dtype=np.uint64)) == ([5, 2**63 + 1], [1, 0])
+    for series in (
+        pd.Series(["x", "w"]),
+        pd.Series(["x", "w"], dtype=object),
+        pd.Series(["x", "w"], dtype="category"),
+        pl.Series(["x", "w"]),
+        pa.array(["x", "w"]),
+        pa.chunked_array([["x"], ["w"]]),
+    ):
+        assert labels_of(series) == (["w", "x"], [1, 0])
+    assert labels_of(np.arange(300)[::-1]) == (list(range(300)), list(range(300))[::-1])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64, bool, "U3", object])
+def test_classes_keep_the_type(dtype):
+    y = np.array([1, 0, 1]).astype(dtype)
+    classes, codes = encode_labels(y)
+    assert classes.dtype == y.dtype
+    np.testing.assert_array_equal(classes[codes], y)
+
+
+def test_column_vectors_warn():
+    from sklearn.exceptions import DataConversionWarning
+
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert labels_of(np.array([[1], [0]])) == ([0, 1], [1, 0])
+    with pytest.raises(ValueError, match="y should be a 1d array"), warnings.catch_warnings():
+        encode_labels(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="y should be a 1d array, got None"):
+        encode_labels(None)
+
+
+def test_missing_labels():
+    for y in (
+        ["a", None, "b"],
+        pd.Series(["a", None]),
+        pd.Series([1, None], dtype="Int64"),
+        pl.Series([1, None]),
+        pl.Series(["a", None]),
+        pa.array([1, None]),
+        np.array([1.0, np.nan]),
+        np.array([1, np.nan], dtype=object),
+        np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
+        pd.Series(["a", pd.NA], dtype="string"),
+    ):
+        with pytest.raises(ValueError, match=r"Input y contains NaN\. Row 1 has no label"):
+            encode_labels(y)
+
+
+def test_labels_that_are_no_classes():
+    with pytest.raises(ValueError, match=r"Input y contains infinity or a value too large for dtype\('float64'\)\."):
+        encode_labels(np.array([np.inf, 1]))
+    for y in (np.array([0.5, 1.0]), np.array([0.5, 1], dtype=object)):
+        with pytest.raises(ValueError, match="Unknown label type: continuous"):
+            encode_labels(y)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        encode_labels(np.array([1j]))
+    with pytest.raises(ValueError, match="0 sample"):
+        encode_labels([])
+    with pytest.raises(TypeError, match="y: argument must be"):
+        encode_labels(np.array([{}], dtype=object))
+    with pytest.raises(TypeError, match="structured"):
+        encode_labels(np.zeros(2, dtype=[("a", int)]))
+    with pytest.raises(TypeError, match="sparse"):
+        encode_labels(sparse.csr_matrix(np.eye(2)))
+
+
+def test_labels_of_given_classes():
+    assert labels_of(["b", "b"], ["c", "b", "a"]) == (["a", "b", "c"], [1, 1])
+    assert labels_of(np.array([2], dtype=np.int8), np.array([3, 2, 3])) == ([2, 3], [0])
+    assert labels_of([1.0, 2.0], [1, 2]) == ([1, 2], [0, 1])
+    with pytest.raises(ValueError, match=r"y holds 'q', 'r', but the classes are \['a', 'b'\]"):
+        encode_labels(["a", "q", "r"], ["a", "b"])
+    with pytest.raises(ValueError, match=r"y holds 5, 6, 7, 8, 9, \.\.\., but"):
+        encode_labels(range(20), range(5))
