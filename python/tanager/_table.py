@@ -122,7 +122,8 @@ def _read_masked(X: Any) -> Table:
         objects = X.data.astype(object)
         objects[missing] = None
         return _read_array(objects)
-    return Table(*X.shape, lambda i, _: NumberColumn(native(X.data[:, i]), missing[:, i]))
+    n_rows, n_features = X.shape
+    return Table(n_rows, n_features, lambda i, _: NumberColumn(native(X.data[:, i]), missing[:, i]))
 
 
 def _wrong_dimension(X: npt.NDArray[Any]) -> str:
