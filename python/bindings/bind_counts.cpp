@@ -132,6 +132,7 @@ FamilyPairs family_pairs(const CountSet& counts) {
 }  // namespace
 
 void bind_counts(py::module_& m) {
+  m.attr("MAX_TABLE_CELLS") = kMaxTableCells;
   py::class_<CountSet>(m, "CountSet")
       .def(py::init([](std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, const std::string& scope,
                        const FamilyPairs& families) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -167,7 +168,21 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
 
     def _count(self, dataset: _core.Dataset) -> _core.CountSet:
         scope, families = self._structure()._requirements(self._feature_names(), self._class_name)
+        self._check_table_sizes(dataset, scope, families)
         return _core.CountSet.count(dataset, scope, families, self._threads())
+
+    def _check_table_sizes(self, dataset: _core.Dataset, scope: str, families: list[tuple[int, list[int]]]) -> None:
+        """Refuse tables that are too large by name; the core knows features by position only."""
+        sizes, names = dataset.cardinalities, self._feature_names()
+        largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
+        for child, parents in [(largest[0], largest[1:]), *families]:
+            cells = math.prod([sizes[f] for f in (child, *parents)]) * dataset.n_classes
+            if cells > _core.MAX_TABLE_CELLS:
+                given = ", ".join([*(repr(names[p]) for p in parents), "the class"])
+                raise ValueError(
+                    f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
+                    f"{_core.MAX_TABLE_CELLS:,} are possible"
+                )
 
     def _learn_from(
         self,

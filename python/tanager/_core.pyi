@@ -18,6 +18,7 @@ _Label: TypeAlias = bool | int | float | str
 _Feature: TypeAlias = tuple[str, list[Any] | None, _Floats | None]
 
 __version__: str
+MAX_TABLE_CELLS: int
 
 class ModelFileError(ValueError): ...
 

@@ -38,6 +38,9 @@ void check_family(const Family& family, std::size_t n_features) {
                          std::to_string(n_features) + " features");
   };
   check_index(family.child);
+  if (family.parents.size() > kMaxParents)
+    throw InvalidInput("feature " + std::to_string(family.child) + " has " + std::to_string(family.parents.size()) +
+                       " parents, but at most " + std::to_string(kMaxParents) + " are possible");
   for (std::size_t i = 0; i < family.parents.size(); ++i) {
     check_index(family.parents[i]);
     const auto before = family.parents.begin() + static_cast<std::ptrdiff_t>(i);
