@@ -15,8 +15,6 @@
 namespace tanager {
 namespace {
 
-// Up to so many codes, comparing bytes with each beats a table.
-constexpr std::size_t kFew = 24;
 // What a thread takes at a time stays in half of a small second-level cache; what columns are taken from one by one, in
 // half of the first level.
 constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
@@ -211,7 +209,7 @@ class ByteEncoder {
       tables_.push_back(is_signed ? byte_table<std::int8_t>(*books[j]) : byte_table<std::uint8_t>(*books[j]));
       ranges_[j].table = tables_.back().data();
       few_.push_back(list_codes(tables_.back()));
-      if (few_.back().size() <= kFew) ranges_[j].few = few_.back();
+      if (few_.back().size() <= kMaxFew) ranges_[j].few = few_.back();
     }
   }
 

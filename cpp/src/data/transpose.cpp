@@ -166,16 +166,21 @@ bool look_up(const ByteRange& range, std::uint8_t* codes, std::size_t n) {
     }
     return largest == 255;
   }
+  // Spreading a byte over a register takes several instructions of the baseline CPU, so it is done once.
+  __m128i bytes_of[kMaxFew];
+  __m128i codes_of[kMaxFew];
+  for (std::size_t k = 0; k < range.few.size(); ++k) {
+    bytes_of[k] = _mm_set1_epi8(static_cast<char>(range.few[k].byte));
+    codes_of[k] = _mm_set1_epi8(static_cast<char>(~range.few[k].code));
+  }
   __m128i most = _mm_setzero_si128();
   for (std::size_t i = 0; i < n; i += kTile) {
     const __m128i bytes = load(codes + i);
-    __m128i found = _mm_set1_epi8(-1);
-    for (const auto [byte, code] : range.few) {
-      // All ones but where the byte matches, there the code: and-ing these together gives the code, or 255 for none.
-      const __m128i same = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(static_cast<char>(byte)));
-      const __m128i differs = _mm_andnot_si128(same, _mm_set1_epi8(-1));
-      found = _mm_and_si128(found, _mm_or_si128(differs, _mm_set1_epi8(static_cast<char>(code))));
-    }
+    // The complement of the code of the one byte that matches, or of 255, which is zero, if none does.
+    __m128i found = _mm_setzero_si128();
+    for (std::size_t k = 0; k < range.few.size(); ++k)
+      found = _mm_or_si128(found, _mm_and_si128(_mm_cmpeq_epi8(bytes, bytes_of[k]), codes_of[k]));
+    found = _mm_xor_si128(found, _mm_set1_epi8(-1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(codes + i), found);
     most = _mm_max_epu8(most, found);
   }

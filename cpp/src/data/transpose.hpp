@@ -13,13 +13,16 @@ struct ByteCode {
   std::uint8_t code = 0;
 };
 
+/// Up to so many codes, comparing bytes with each is faster than looking them up.
+inline constexpr std::size_t kMaxFew = 24;
+
 /// How the bytes of one column become codes: byte - offset (modulo 256) where that is at most limit, else 255; then, if
 /// there is a table of 256 codes, table[that]. Offset 0 with limit 255 keeps bytes as they are.
 struct ByteRange {
   std::uint8_t offset = 0;
   std::uint8_t limit = 255;
   const std::uint8_t* table = nullptr;
-  /// All entries of the table that are not 255, if they are few: comparing with each is then faster than looking up.
+  /// All entries of the table that are not 255, if they are at most kMaxFew.
   std::span<const ByteCode> few = {};
 };
 
