@@ -259,7 +259,8 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         """The values of every feature, in the order of their codes; intervals for features that were cut."""
         if not self._is_fitted():
             raise AttributeError("categories_ exists only after fit")
-        return [np.asarray(column.labels(), dtype=object) for column in self._encoder.columns]
+        labels = [column.labels() for column in self._encoder.columns]
+        return [np.fromiter(values, dtype=object, count=len(values)) for values in labels]
 
     def save(self, path: str | os.PathLike[str], *, with_counts: bool = False) -> None:
         """Write a model file, whole or not at all.
