@@ -15,12 +15,10 @@ template <class T>
 struct Width;
 template <>
 struct Width<std::uint8_t> {
-  static constexpr std::uint8_t missing = kMissing8;
   static constexpr std::uint32_t max_values = kMaxNarrowValues;
 };
 template <>
 struct Width<std::uint16_t> {
-  static constexpr std::uint16_t missing = kMissing;
   static constexpr std::uint32_t max_values = kMaxValues;
 };
 
