@@ -15,7 +15,10 @@ _ANSWERS: dict[str, Callable[[], str]] = {
 
 if __name__ == "__main__":
     if len(sys.argv) == 2 and sys.argv[1] in _ANSWERS:
-        print(_ANSWERS[sys.argv[1]]())  # noqa: T201
+        try:
+            print(_ANSWERS[sys.argv[1]]())  # noqa: T201
+        except FileNotFoundError as error:
+            sys.exit(f"tanager: {error}")
     else:
         from .cli import main
 

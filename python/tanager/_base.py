@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
 from ._settings import Learning
-from ._validation import check_weights, effective_threads
+from ._validation import check_features, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .parameters import ParameterLearner, resolve_parameters
@@ -29,6 +29,31 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Names of the columns, if they have some, their number, and the name of the class."""
+
+    names: list[str] | None
+    n_features: int
+    class_name: str
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names, or x0, x1, ... in their place."""
+        return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names
+
+
+@dataclass(frozen=True)
+class Training:
+    """Checked training rows; none has weight zero."""
+
+    schema: Schema
+    table: Table
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
+    weights: Floats | None
 
 
 class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -78,14 +103,14 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         y : array-like of shape (n_rows,)
             The class of every row; labels of any kind.
         sample_weight : array-like of shape (n_rows,) or None, default=None
-            How often each row counts; a row of weight zero is as if absent.
+            How often each row counts; a row of weight zero adds nothing but the name of its class.
 
         Returns
         -------
         self
         """
-        table, classes, codes, weights = self._read_training(X, y, None, sample_weight, reset=True)
-        self._learn_from(*self._start(table, classes, codes, weights))
+        rows = self._read_training(X, y, None, sample_weight)
+        self._learn_from(rows.schema, *self._start(rows))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -105,20 +130,20 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         -------
         self
         """
-        first = not self._is_fitted()
-        if not first and self.counts_ is None:
+        if not self._is_fitted():
+            rows = self._read_training(X, y, classes, sample_weight)
+            self._learn_from(rows.schema, *self._start(rows))
+            return self
+        if self.counts_ is None:
             raise ValueError("this model was loaded from a file without counts, so that nothing can be added to it")
-        table, found, codes, weights = self._read_training(X, y, classes, sample_weight, reset=first)
-        if first:
-            self._learn_from(*self._start(table, found, codes, weights))
-        else:
-            self._learn_from(*self._grow(table, found, codes, weights))
+        rows = self._read_training(X, y, classes, sample_weight, known=self._schema)
+        self._learn_from(rows.schema, *self._grow(rows))
         return self
 
     def _read_training(
-        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Table, npt.NDArray[Any], npt.NDArray[Any], Floats | None]:
-        """Check a training table and its labels; rows of weight zero are gone afterwards."""
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, *, known: Schema | None = None
+    ) -> Training:
+        """Check a training table and its labels; nothing of the estimator changes."""
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -126,66 +151,53 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         labels, codes = encode_labels(y, classes)
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
-        self._check_features(X, table, reset=reset)
-        if reset:
-            self._class_name = _class_name(y, self._feature_names())
+        if known is None:
+            names = [f"x{i}" for i in range(table.n_features)] if table.names is None else table.names
+            known = Schema(table.names, table.n_features, _class_name(y, names))
+        else:
+            check_features(self, table.names, table.n_features)
         weights = check_weights(sample_weight, table.n_rows)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             table, codes, weights = read_table(_take_rows(X, kept)), codes[kept], weights[kept]
-        return table, labels, codes, weights
+        return Training(known, table, labels, codes, weights)
 
-    def _start(
-        self, table: Table, classes: npt.NDArray[Any], codes: npt.NDArray[Any], weights: Floats | None
-    ) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
+    def _start(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
+        n_classes = len(rows.classes)
         encoder, columns = learn_encoding(
-            table,
-            y_codes=codes,
-            n_classes=len(classes),
-            weights=weights,
+            rows.table,
+            y_codes=rows.codes,
+            n_classes=n_classes,
+            weights=rows.weights,
             numeric_features=self.numeric_features,
             discretizer=resolve_discretizer(self.discretizer),
             categories=self.categories,
             threads=self._threads(),
         )
-        dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), weights)
-        return encoder, classes, self._count(dataset), dataset
+        dataset = _core.Dataset(columns, encoder.cardinalities, rows.codes, n_classes, rows.weights)
+        return encoder, rows.classes, self._count(rows.schema, dataset), dataset
 
-    def _grow(
-        self, table: Table, found: npt.NDArray[Any], codes: npt.NDArray[Any], weights: Floats | None
-    ) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
-        classes = encode_labels(_joined(self.classes_, found))[0]
-        encoder, recodings = self._encoder.extended(table)
+    def _grow(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
+        classes = encode_labels(_joined(self.classes_, rows.classes))[0]
+        encoder, recodings = self._encoder.extended(rows.table)
         counts = self.counts_.recoded(
             encoder.cardinalities, len(classes), recodings, _positions(self.classes_, classes)
         )
-        codes = _positions(found, classes)[codes]
-        dataset = _core.Dataset(
-            encoder.encode(table, self.unseen, self._threads()), encoder.cardinalities, codes, len(classes), weights
-        )
-        counts += self._count(dataset)
+        codes = _positions(rows.classes, classes)[rows.codes]
+        # After extending, only values outside categories that the user declared are unknown: an error, as in fit.
+        columns = encoder.encode(rows.table, "error", self._threads())
+        dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), rows.weights)
+        counts += self._count(rows.schema, dataset)
         return encoder, classes, counts, None
 
-    def _count(self, dataset: _core.Dataset) -> _core.CountSet:
-        scope, families = self._structure()._requirements(self._feature_names(), self._class_name)
-        self._check_table_sizes(dataset, scope, families)
+    def _count(self, schema: Schema, dataset: _core.Dataset) -> _core.CountSet:
+        scope, families = self._structure()._requirements(schema.feature_names, schema.class_name)
+        _check_table_sizes(schema.feature_names, dataset, scope, families)
         return _core.CountSet.count(dataset, scope, families, self._threads())
-
-    def _check_table_sizes(self, dataset: _core.Dataset, scope: str, families: list[tuple[int, list[int]]]) -> None:
-        """Refuse tables that are too large by name; the core knows features by position only."""
-        sizes, names = dataset.cardinalities, self._feature_names()
-        largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
-        for child, parents in [(largest[0], largest[1:]), *families]:
-            cells = math.prod([sizes[f] for f in (child, *parents)]) * dataset.n_classes
-            if cells > _core.MAX_TABLE_CELLS:
-                given = ", ".join([*(repr(names[p]) for p in parents), "the class"])
-                raise ValueError(
-                    f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
-                    f"{_core.MAX_TABLE_CELLS:,} are possible"
-                )
 
     def _learn_from(
         self,
+        schema: Schema,
         encoder: Encoder,
         classes: npt.NDArray[Any],
         counts: _core.CountSet,
@@ -194,8 +206,8 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         learning = Learning(
             counts=counts,
             dataset=dataset,
-            feature_names=self._feature_names(),
-            class_name=self._class_name,
+            feature_names=schema.feature_names,
+            class_name=schema.class_name,
             class_prior=_check_class_prior(self.class_prior, len(classes)),
             threads=self._threads(),
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
@@ -203,10 +215,11 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         )
         parents = self._structure()._learn(learning)
         core = resolve_parameters(self.parameters)._estimate(learning, parents)
-        self._set_learned(encoder, classes, core, counts)
+        self._set_learned(schema, encoder, classes, core, counts)
 
     def _set_learned(
         self,
+        schema: Schema,
         encoder: Encoder,
         classes: npt.NDArray[Any],
         core: _core.Network,
@@ -215,7 +228,13 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     ) -> None:
         """Set everything that is learned at once, when nothing can fail any more."""
         predictor = _core.Predictor(core) if predictor is None else predictor
-        network = Network(core, predictor, encoder, self._feature_names(), self._class_name, classes)
+        network = Network(core, predictor, encoder, schema.feature_names, schema.class_name, classes)
+        self.n_features_in_ = schema.n_features
+        if schema.names is not None:
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif "feature_names_in_" in self.__dict__:
+            del self.feature_names_in_
+        self._schema = schema
         self._encoder, self._core_network, self._predictor = encoder, core, predictor
         self.classes_, self.counts_, self.network_ = classes, counts, network  # type: ignore[assignment]
 
@@ -248,8 +267,10 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
                 "using this estimator."
             )
+        if self.unseen not in _UNSEEN:
+            raise ValueError(_wrong_unseen(self.unseen))
         table = read_table(X)
-        self._check_features(X, table, reset=False)
+        check_features(self, table.names, table.n_features)
         return self._encoder.encode(table, self.unseen, self._threads()), table.n_rows
 
     # -- inspection and files
@@ -304,27 +325,20 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     def _threads(self) -> int:
         return effective_threads(self.n_jobs)
 
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-
     def _check_settings(self) -> None:
-        if self.unseen not in {"missing", "error"}:
-            raise ValueError(f"unseen must be 'missing' or 'error', but is {self.unseen!r}")
+        if self.unseen not in _UNSEEN:
+            raise ValueError(_wrong_unseen(self.unseen))
+        self._threads()
         self._structure()
         resolve_parameters(self.parameters)
         resolve_discretizer(self.discretizer)
 
-    def _check_features(self, X: Any, table: Table, *, reset: bool) -> None:
-        """Check number and names of the features, in scikit-learn's words."""
-        if not reset and table.names is None and "feature_names_in_" not in self.__dict__:
-            if table.n_features != self.n_features_in_:
-                raise ValueError(
-                    f"X has {table.n_features} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input"
-                )
-            return
-        validate_data(self, X, reset=reset, skip_check_array=True)
+
+_UNSEEN = ("missing", "error")
+
+
+def _wrong_unseen(value: Any) -> str:
+    return f"unseen must be 'missing' or 'error', but is {value!r}"
 
 
 _DISCRETIZERS = {
@@ -346,19 +360,40 @@ def resolve_discretizer(value: Any) -> Any:
     )
 
 
+def _check_table_sizes(
+    names: list[str], dataset: _core.Dataset, scope: str, families: list[tuple[int, list[int]]]
+) -> None:
+    """Refuse tables that are too large by name; the core knows features by position only."""
+    sizes = dataset.cardinalities
+    largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
+    for child, parents in [(largest[0], largest[1:]), *families]:
+        cells = math.prod([sizes[f] for f in (child, *parents)]) * dataset.n_classes
+        if cells > _core.MAX_TABLE_CELLS:
+            given = ", ".join([*(repr(names[p]) for p in parents), "the class"])
+            raise ValueError(
+                f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
+                f"{_core.MAX_TABLE_CELLS:,} are possible"
+            )
+
+
 def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return frame[rows].to_native()
-    if isinstance(X, list):
+    if isinstance(X, (list, tuple)):
         return [X[i] for i in rows]
-    return X.take(rows) if hasattr(X, "schema") else np.asarray(X)[rows]
+    if hasattr(X, "schema"):  # a record batch
+        return X.take(rows)
+    return X[rows] if isinstance(X, np.ndarray) else np.asarray(X)[rows]
 
 
 def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
     if class_prior is None:
         return []
-    prior = np.asarray(class_prior, dtype=np.float64)
+    try:
+        prior = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"class_prior must hold probabilities, but is {class_prior!r}") from None
     if prior.shape != (n_classes,):
         raise ValueError(f"class_prior must have {n_classes} probabilities, one per class, but has shape {prior.shape}")
     if not np.isfinite(prior).all() or (prior < 0).any() or abs(prior.sum() - 1) > 1e-8:
@@ -375,12 +410,12 @@ def _class_name(y: Any, feature_names: list[str]) -> str:
 
 
 def _joined(known: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if known.dtype == found.dtype:
+    if known.dtype.kind == found.dtype.kind and known.dtype.kind != "O":
         return np.concatenate([known, found])
     labels = np.empty(len(known) + len(found), dtype=object)
     labels[: len(known)] = known
     labels[len(known) :] = found
-    return labels if known.dtype.kind == "O" or found.dtype.kind == "O" else np.asarray(labels.tolist())
+    return labels
 
 
 def _positions(labels: npt.NDArray[Any], among: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:

@@ -178,6 +178,15 @@ def exceeds_int64(values: npt.NDArray[Any]) -> bool:
     return bool(dtype.kind == "u" and dtype.itemsize == 8 and values.size and values.max() > np.iinfo(np.int64).max)
 
 
+def nullable_numbers(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> Column:
+    """Return a column of numbers some of which are missing, whatever stands in their places."""
+    if not exceeds_int64(values):
+        return NumberColumn(native(values), missing)
+    objects = values.astype(object)
+    objects[missing] = None
+    return ObjectColumn(objects)
+
+
 def native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array in a layout that the core reads: native byte order, aligned, floats of 32 or 64 bits."""
     dtype = values.dtype
@@ -205,8 +214,8 @@ def pandas_column(series: Any, label: str) -> Column:
     if numpy_dtype is not None and numpy_dtype.kind in "biuf":  # the nullable numbers
         missing = series.isna().to_numpy(dtype=bool)
         if not missing.any():
-            return NumberColumn(native(series.to_numpy(dtype=numpy_dtype)))
-        return NumberColumn(native(series.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0))), missing)
+            return array_column(series.to_numpy(dtype=numpy_dtype), label)
+        return nullable_numbers(series.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0)), missing)
     if isinstance(dtype, (pd.DatetimeTZDtype, pd.PeriodDtype)):
         raise TypeError(unsupported(label, f"{dtype} values"))
     return ObjectColumn(series.to_numpy(dtype=object))
@@ -236,7 +245,7 @@ def polars_column(series: Any, label: str) -> Column:
         if series.null_count() == 0:
             return array_column(series.to_numpy(), label)
         filled = series.fill_null(value=False if dtype == pl.Boolean else 0).to_numpy()
-        return NumberColumn(native(filled), series.is_null().to_numpy())
+        return nullable_numbers(filled, series.is_null().to_numpy())
     if dtype in (pl.Object, pl.Binary) or dtype.is_numeric():
         return ObjectColumn(_object_array(series.to_list()))
     raise TypeError(unsupported(label, f"{dtype} values"))
@@ -262,6 +271,8 @@ def arrow_column(column: Any, label: str) -> Column:
     kind = partial(_is_arrow_type, column.type)
     if kind("string", "large_string", "string_view") and hasattr(column, "__arrow_c_stream__"):
         return CodedColumn(*_core.number_arrow_strings(column.__arrow_c_stream__()))
+    if kind("dictionary") and column.num_chunks > 1 and any(c.dictionary.null_count for c in column.chunks):
+        return arrow_column(column.cast(column.type.value_type), label)  # Arrow cannot unify dictionaries with nulls
     if kind("dictionary"):
         whole = column.unify_dictionaries().combine_chunks()
         whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
@@ -274,7 +285,7 @@ def arrow_column(column: Any, label: str) -> Column:
             return array_column(column.to_numpy(), label)
         column = column.cast(pa.float32()) if kind("float16") else column
         filled = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type)).to_numpy()
-        return NumberColumn(native(filled), column.is_null().to_numpy())
+        return nullable_numbers(filled, column.is_null().to_numpy())
     if kind("string", "large_string", "string_view", "binary", "large_binary", "fixed_size_binary"):
         return ObjectColumn(_object_array(column.to_pylist()))
     raise TypeError(unsupported(label, f"{column.type} values"))

@@ -6,7 +6,7 @@ with 65535 for missing. `read_table` (in `_table`) and `encode_labels` (in `_lab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from ._categories import (
 from ._columns import Column, NumberColumn
 from ._labels import encode_labels
 from ._table import Table, column_label, read_table
+from ._validation import is_whole
 
 __all__ = ["ColumnEncoder", "Encoder", "Table", "encode_labels", "learn_encoding", "read_table"]
 
@@ -210,35 +211,38 @@ def _never(position: int, column: Column) -> bool:  # noqa: ARG001
 
 def _numeric_rule(table: Table, numeric_features: Any) -> _Rule:
     """Return what tells whether a column is to be cut into intervals."""
-    if isinstance(numeric_features, str):
-        if numeric_features not in {"float", "number"}:
-            raise ValueError(
-                "numeric_features must be 'float', 'number' or a list of names or positions of columns, but is "
-                f"{numeric_features!r}"
-            )
+    by_type = isinstance(numeric_features, str) and numeric_features in {"float", "number"}
+    if not by_type and (isinstance(numeric_features, (str, Iterator)) or not isinstance(numeric_features, Iterable)):
+        raise ValueError(
+            "numeric_features must be 'float', 'number' or a list of names or positions of columns, but is "
+            f"{numeric_features!r}"
+        )
+    if by_type:
         integers = numeric_features == "number"
         return lambda _, column: column.is_float or (integers and column.is_integer)
-    chosen = {_position(table, feature) for feature in numeric_features}
+    chosen = {_position(table, feature, "numeric_features") for feature in numeric_features}
     return lambda position, _: position in chosen
 
 
-def _position(table: Table, feature: Any) -> int:
+def _position(table: Table, feature: Any, setting: str) -> int:
     if isinstance(feature, str):
         if table.names is None or feature not in table.names:
-            raise ValueError(f"numeric_features or categories names {feature!r}, but the table has no such column")
+            raise ValueError(f"{setting} names {feature!r}, but the table has no such column")
         return table.names.index(feature)
-    if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool):
-        if 0 <= feature < table.n_features:
-            return int(feature)
-        raise ValueError(f"numeric_features holds position {feature}, but the table has {table.n_features} columns")
-    raise TypeError(f"numeric_features must hold names or positions of columns, but holds {feature!r}")
+    if not is_whole(feature):
+        raise TypeError(f"{setting} must hold names or positions of columns, but holds {feature!r}")
+    if not 0 <= feature < table.n_features:
+        raise ValueError(f"{setting} holds position {feature}, but the table has {table.n_features} columns")
+    return int(feature)
 
 
 def _declared_categories(table: Table, categories: Any) -> dict[int, Sequence[Any]]:
     if categories is None:
         return {}
     if isinstance(categories, Mapping):
-        return {_position(table, name): values for name, values in categories.items() if values is not None}
+        return {_position(table, name, "categories"): v for name, v in categories.items() if v is not None}
+    if isinstance(categories, str) or not isinstance(categories, (Sequence, np.ndarray)):
+        raise TypeError(f"categories must be a list of lists or a dict, but is {categories!r}")
     if len(categories) != table.n_features:
         raise ValueError(
             f"categories must have one entry for each of the {table.n_features} columns, but has {len(categories)}"

@@ -54,6 +54,8 @@ def _label_array(y: Any) -> npt.NDArray[Any]:
         raise ValueError("y should be a 1d array, got None instead.")
     if issparse(y):
         raise TypeError("sparse y is not supported; pass a dense array, such as y.toarray().ravel()")
+    if np.ma.is_masked(y):
+        raise ValueError(f"Input y contains NaN. Row {int(np.argmax(np.ma.getmaskarray(y)))} has no label.")
     labels = _object_list(y) if _holds_mixed_types(y) else np.asarray(_plain(y))
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers")
@@ -68,7 +70,7 @@ def _label_array(y: Any) -> npt.NDArray[Any]:
 
 def _plain(y: Any) -> Any:
     """Unwrap a Series of polars or pyarrow without turning integers with missing cells into floats."""
-    if hasattr(y, "to_pylist"):
+    if hasattr(y, "to_pylist") and hasattr(y, "null_count"):
         return _object_list(y.to_pylist()) if y.null_count else y.to_numpy(zero_copy_only=False)
     if hasattr(y, "null_count") and callable(y.null_count) and hasattr(y, "to_list") and y.null_count():
         return _object_list(y.to_list())
@@ -76,10 +78,12 @@ def _plain(y: Any) -> Any:
 
 
 def _holds_mixed_types(y: Any) -> bool:
-    # NumPy would turn the numbers beside strings into strings.
-    return (
-        isinstance(y, (list, tuple)) and any(isinstance(v, str) for v in y) and not all(isinstance(v, str) for v in y)
-    )
+    # NumPy would turn the numbers beside strings into strings, and a list of tuples into a table.
+    if not isinstance(y, (list, tuple)) or not y:
+        return False
+    if all(isinstance(v, tuple) for v in y):
+        return True
+    return any(isinstance(v, str) for v in y) and not all(isinstance(v, str) for v in y)
 
 
 def _object_list(values: Any) -> npt.NDArray[Any]:

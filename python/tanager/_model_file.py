@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, discretize, parameters, structure
+from ._base import BaseNetworkClassifier, Schema
 from ._encoding import ColumnEncoder, Encoder
-
-if TYPE_CHECKING:
-    from ._base import BaseNetworkClassifier
 
 _LEARNED = ("network_", "counts_", "_core_network", "_predictor")
 
@@ -45,40 +43,54 @@ def to_model(clf: BaseNetworkClassifier, *, with_counts: bool) -> _core.Model:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(clf)
+    if type(clf) not in _estimators().values():
+        raise ValueError(f"a model file holds tanager's own classifiers, not a {type(clf).__name__}; pickle keeps any")
+    if with_counts and clf.counts_ is None:
+        raise ValueError("this model was loaded from a file without counts, so that none can be saved")
     settings = {
         "estimator": type(clf).__name__,
         "params": {name: _to_json(value, name) for name, value in clf.get_params(deep=False).items()},
-        "class_name": clf._class_name,
-        "named_features": hasattr(clf, "feature_names_in_"),
-        "class_type": clf.classes_.dtype.str,
-        "category_types": [None if c.kind == "interval" else c.categories.dtype.str for c in clf._encoder.columns],
-        "declared": [c.declared for c in clf._encoder.columns],
+        "class_name": clf._schema.class_name,
+        "named_features": clf._schema.names is not None,
+        "class_type": _type_name(clf.classes_, "the classes"),
+        "category_types": [
+            None if column.kind == "interval" else _type_name(column.categories, f"the categories of {name!r}")
+            for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True)
+        ],
+        "declared": [column.declared for column in clf._encoder.columns],
     }
-    return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, _storable)
+    return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, clf._schema.feature_names, _storable)
 
 
 def from_model(model: _core.Model) -> BaseNetworkClassifier:
     """Return the classifier that a model file describes."""
     try:
-        settings = json.loads(model.settings)
-        clf = _estimators()[settings["estimator"]](**{k: _from_json(v) for k, v in settings["params"].items()})
-        names, columns = [], []
-        kinds = zip(model.features, settings["category_types"], settings["declared"], strict=True)
-        for (name, labels, cuts), dtype, declared in kinds:
-            names.append(name)
-            if labels is None:
-                columns.append(ColumnEncoder("interval", cuts=cuts))
-            else:
-                columns.append(ColumnEncoder("category", categories=_array(labels, dtype), declared=declared))
-        classes = _array(model.classes, settings["class_type"])
-        named, class_name = bool(settings["named_features"]), str(settings["class_name"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return _read_settings(model, json.loads(model.settings))
+    except _MISUNDERSTOOD as error:
         raise _core.ModelFileError(f"the settings in the model file cannot be understood: {error!r}") from error
-    clf.n_features_in_ = len(names)
-    if named:
-        clf.feature_names_in_ = np.array(names, dtype=object)
-    clf._class_name = class_name
-    clf._set_learned(Encoder(columns, names if named else None), classes, model.network, model.counts, model.predictor)
+
+
+# What settings that nobody of good will has written can bring about.
+_MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+
+
+def _read_settings(model: _core.Model, settings: Any) -> BaseNetworkClassifier:
+    clf = _estimators()[settings["estimator"]](**{k: _from_json(v) for k, v in settings["params"].items()})
+    clf._check_settings()
+    names, columns = [], []
+    kinds = zip(model.features, settings["category_types"], settings["declared"], strict=True)
+    for (name, labels, cuts), dtype, declared in kinds:
+        names.append(name)
+        if declared not in {"", "dtype", "user"}:
+            raise ValueError(f"categories cannot be declared by {declared!r}")
+        if cuts is None:
+            columns.append(ColumnEncoder("category", categories=_array(labels or [], dtype), declared=declared))
+        else:
+            columns.append(ColumnEncoder("interval", cuts=cuts))
+    classes = _array(model.classes, settings["class_type"])
+    schema = Schema(names if settings["named_features"] else None, len(names), str(settings["class_name"]))
+    encoder = Encoder(columns, schema.names)
+    clf._set_learned(schema, encoder, classes, model.network, model.counts, model.predictor)
     return clf
 
 
@@ -87,7 +99,9 @@ def get_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, An
     if not clf._is_fitted():
         return state
     state = {name: value for name, value in state.items() if name not in _LEARNED}
-    state["_model"] = _build(clf, "", clf.counts_, _any_as_text).to_bytes()
+    # Names and labels are pickled beside the model, so that texts in their place need only be unique.
+    names = [str(i) for i in range(clf._schema.n_features)]
+    state["_model"] = _build(clf, "", clf.counts_, names, _any_as_text).to_bytes()
     return state
 
 
@@ -98,16 +112,18 @@ def set_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, An
     state = dict(state)
     model = _core.Model.from_bytes(state.pop("_model"))
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
-    clf._set_learned(clf._encoder, clf.classes_, model.network, model.counts, model.predictor)
+    clf._set_learned(clf._schema, clf._encoder, clf.classes_, model.network, model.counts, model.predictor)
     return state
 
 
-def _build(clf: BaseNetworkClassifier, settings: str, counts: _core.CountSet | None, convert: Any) -> _core.Model:
+def _build(
+    clf: BaseNetworkClassifier, settings: str, counts: _core.CountSet | None, names: list[str], convert: Any
+) -> _core.Model:
     features: list[tuple[str, list[Any] | None, npt.NDArray[np.float64] | None]] = [
         (name, None, column.cuts)
         if column.kind == "interval"
         else (name, [convert(v, i, f"a category of {name!r}") for i, v in enumerate(column.categories.tolist())], None)
-        for name, column in zip(clf._feature_names(), clf._encoder.columns, strict=True)
+        for name, column in zip(names, clf._encoder.columns, strict=True)
     ]
     classes = [convert(label, i, "a class") for i, label in enumerate(clf.classes_.tolist())]
     return _core.Model.build(clf._core_network, features, classes, settings, counts)
@@ -123,16 +139,37 @@ def _storable(label: Any, position: int, what: str) -> bool | int | float | str:
 
 
 def _any_as_text(label: Any, position: int, what: str) -> bool | int | float | str:  # noqa: ARG001
-    # Unpickling takes the labels from beside the model, so that a text in their place need only be unique.
     return f"{position}"
 
 
-def _array(labels: list[Any], dtype: str) -> npt.NDArray[Any]:
-    if np.dtype(dtype).kind not in "biufUO":
-        raise ValueError(f"labels of type {dtype}")
+def _type_name(labels: npt.NDArray[Any], what: str) -> str:
+    if labels.dtype.kind in _KINDS:
+        return str(labels.dtype.str)
+    if labels.dtype.kind == "T":  # NumPy's variable-width strings
+        return "|O"
+    raise ValueError(
+        f"{what} are of type {labels.dtype}, but a model file holds strings, integers, floats and booleans; pickle keeps "
+        "labels of any kind"
+    )
+
+
+_KINDS = "biufUO"
+
+
+def _array(labels: list[Any], type_name: str) -> npt.NDArray[Any]:
+    dtype = np.dtype(type_name)
+    if dtype.kind not in _KINDS:
+        raise ValueError(f"labels cannot be of type {type_name}")
+    if dtype.kind == "U" and dtype.itemsize > 4 * max(1, *map(len, labels), 1):
+        raise ValueError(f"labels of type {type_name} would be longer than the longest label")
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
-    return array if np.dtype(dtype).kind == "O" else array.astype(dtype)
+    if dtype.kind == "O":
+        return array
+    typed = array.astype(dtype)
+    if any(type(a) is not type(b) or a != b for a, b in zip(typed.tolist(), labels, strict=True)):
+        raise ValueError(f"the labels are not of type {type_name}")
+    return typed
 
 
 def _to_json(value: Any, name: str) -> Any:

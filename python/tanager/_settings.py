@@ -31,12 +31,6 @@ class Learning:
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """A learner's settings: ``get_params``, ``set_params``, ``clone`` and ``repr`` as everywhere in scikit-learn."""
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and bool(self.get_params() == other.get_params())
-
-    def __hash__(self) -> int:
-        return hash((type(self), repr(self)))
-
 
 S = TypeVar("S", bound=Settings)
 
@@ -58,7 +52,10 @@ def as_number(value: Any, parameter: str) -> float:
     """Return a setting as a float, or say that it is not a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{parameter} must be a number, but is {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{parameter} must be finite, but is too large for a float") from None
 
 
 def _describe(value: Any) -> str:

@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from joblib import cpu_count
 
+# More threads than any machine has; larger requests mean the same.
+_MAX_THREADS = 4096
+
+
+def is_whole(value: Any) -> bool:
+    """Say whether a setting is an integer of Python or NumPy; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
 
 def effective_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's `n_jobs` means."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0 or int(n_jobs) != n_jobs:
+    if not is_whole(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than zero, but is {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+    return min(int(n_jobs), _MAX_THREADS) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
+
+
+def check_features(estimator: Any, names: list[str] | None, n_features: int) -> None:
+    """Compare number and names of features with those of fit, in scikit-learn's words."""
+    known = getattr(estimator, "feature_names_in_", None)
+    kind = type(estimator).__name__
+    if known is None and names is not None:
+        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+    elif known is not None and names is None:
+        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
+    elif known is not None and names is not None and names != known.tolist():
+        raise ValueError(_different_names(known.tolist(), names))
+    if n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {kind} is expecting {estimator.n_features_in_} features as input"
+        )
+
+
+def _different_names(known: list[str], names: list[str]) -> str:
+    def listed(some: set[str], most: int = 5) -> str:
+        lines = [f"- {name}\n" for name in sorted(some)[:most]]
+        return "".join(lines) + ("- ...\n" if len(some) > most else "")
+
+    unexpected, missing = set(names) - set(known), set(known) - set(names)
+    message = "The feature names should match those that were passed during fit.\n"
+    if unexpected:
+        message += f"Feature names unseen at fit time:\n{listed(unexpected)}"
+    if missing:
+        message += f"Feature names seen at fit time, yet now missing:\n{listed(missing)}"
+    if not unexpected and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
     """Return the weights of the rows as an array, or None if there are none."""
     if sample_weight is None:
         return None
-    weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if np.ma.is_masked(sample_weight):
+        raise ValueError("sample_weight must have a weight for every row, but some are masked")
+    given = np.asarray(sample_weight)
+    if given.dtype.kind == "c":
+        raise ValueError("sample_weight must hold numbers, but some are complex")
+    try:
+        weights = np.asarray(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, but some are not") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -33,4 +82,8 @@ def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | 
         raise ValueError(f"sample_weight must be finite and not negative, but row {row} has {weights[row]:g}")
     if not weights.any():
         raise ValueError("sample_weight must have a weight above zero, but all are zero")
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight must have a finite sum, but the weights add up to infinity")
     return weights

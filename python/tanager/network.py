@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +41,10 @@ class ConditionalTable:
     labels: tuple[list[Any], ...]
     values: Floats
 
-    def __getitem__(self, key: dict[str, Any]) -> float | Floats:
+    def __getitem__(self, key: Mapping[str, Any]) -> float | Floats:
         """Look up by labels, such as ``table[{"safety": "high", "class": "acc"}]``; axes not named are kept."""
+        if not isinstance(key, Mapping):
+            raise TypeError(f"a table is looked up by a dict of names and labels, but a {type(key).__name__} came")
         unknown = [name for name in key if name not in self.names]
         if unknown:
             raise KeyError(f"the table of {self.variable!r} is over {', '.join(self.names)}, not {unknown[0]!r}")
@@ -63,7 +66,7 @@ class ConditionalTable:
         axis = self.names.index(self.variable)
         values = np.moveaxis(self.values, axis, -1)
         others = [i for i in range(len(self.names)) if i != axis]
-        columns = pd.Index(self.labels[axis], name=self.variable)
+        columns = pd.Index(self.labels[axis], name=self.variable, tupleize_cols=False)
         if not others:
             return pd.DataFrame(values[None, :], columns=columns)
         rows = pd.MultiIndex.from_product([self.labels[i] for i in others], names=[self.names[i] for i in others])
@@ -184,6 +187,8 @@ class Network:
         table = read_table(X)
         if table.n_features != len(self.feature_names):
             raise ValueError(f"X has {table.n_features} features, but the network has {len(self.feature_names)}")
+        if table.names is not None and self._encoder.names is not None and table.names != self._encoder.names:
+            raise ValueError(f"X must have the columns {self._encoder.names} in this order, but has {table.names}")
         _, codes = encode_labels(y, self.classes)
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")

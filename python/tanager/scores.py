@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,8 +10,11 @@ import numpy as np
 
 from . import _core
 from ._encoding import encode_labels, learn_encoding, read_table
+from ._settings import as_number
 
 __all__ = ["conditional_mutual_information", "entropy", "family_score", "mutual_information"]
+
+_SCORES = ("loglik", "aic", "bic", "bdeu", "k2")
 
 
 def entropy(x: Any) -> float:
@@ -79,6 +83,9 @@ def family_score(
     """
     from .structure import _position
 
+    if score not in _SCORES:
+        raise ValueError(f"score must be one of {', '.join(_SCORES)}, but is {score!r}")
+    size = as_number(equivalent_sample_size, "equivalent_sample_size")
     table = read_table(X)
     names = [f"x{i}" for i in range(table.n_features)] if table.names is None else table.names
     family = (_position(child, names, "child"), [_position(p, names, "parent") for p in parents])
@@ -88,15 +95,15 @@ def family_score(
     )
     data = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), None)
     counts = _core.CountSet.count(data, "singles", [family] if family[1] else [], 1)
-    return _core.family_score(counts, *family, score, equivalent_sample_size)
+    return _core.family_score(counts, *family, score, size)
 
 
 def _table(*variables: Any) -> Any:
     """Count up to three variables jointly; axes of variables not given have length one."""
     coded = []
     for variable in variables:
-        values = np.empty(len(variable), dtype=object)
-        values[:] = variable
+        cells = variable.tolist() if np.ma.isMaskedArray(variable) else variable  # None where masked
+        values = np.fromiter(cells, dtype=object, count=len(cells))
         encoder, columns = learn_encoding(
             read_table(values[:, None]), y_codes=None, n_classes=1, weights=None, numeric_features=[], discretizer=None
         )
@@ -108,8 +115,13 @@ def _table(*variables: Any) -> Any:
         raise ValueError(f"all variables must have the same number of values, but they have {lengths}")
     observed = np.logical_and.reduce([codes >= 0 for codes, _ in coded])
     shape = [size for _, size in coded] + [1] * (3 - len(coded))
+    n_cells = math.prod(shape)
+    if n_cells > _core.MAX_TABLE_CELLS:
+        raise ValueError(
+            f"the joint table would have {n_cells:,} cells, but at most {_core.MAX_TABLE_CELLS:,} are possible"
+        )
     joint = np.zeros(len(observed), dtype=np.int64)
     for codes, size in coded:
         joint = joint * size + codes
-    counts = np.bincount(joint[observed], minlength=int(np.prod(shape)))
+    counts = np.bincount(joint[observed], minlength=n_cells)
     return np.ascontiguousarray(counts.reshape(shape), dtype=np.float64)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _core
 from ._settings import Learning, Parents, Settings, resolve
+from ._validation import is_whole
 
 __all__ = ["ChowLiu", "FixedStructure", "NaiveBayes", "StructureLearner"]
 
@@ -82,7 +83,7 @@ class ChowLiu(StructureLearner):
         self.root = root
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
-        if self.score not in {"loglik", "aic", "bic"}:
+        if self.score not in ("loglik", "aic", "bic"):
             raise ValueError(f"score must be 'loglik', 'aic' or 'bic', but is {self.score!r}")
         if self.root is not None:
             _position(self.root, feature_names, "root")
@@ -98,9 +99,14 @@ class FixedStructure(StructureLearner):
 
     Parameters
     ----------
-    arcs : iterable of (parent, child)
+    arcs : list of (parent, child)
         Features by name or position. The class is a parent of every feature in any case: arcs from it may be listed, as
         in ``network.arcs``, and change nothing.
+
+    Notes
+    -----
+    Missing cells are summed out exactly. Where features have more than one feature parent this goes through the joint
+    values of the missing features that matter in a row; a row with more than 4,194,304 of them is refused.
 
     Examples
     --------
@@ -123,13 +129,15 @@ class FixedStructure(StructureLearner):
 
     def _parents(self, feature_names: list[str], class_name: str) -> Parents:
         parents: Parents = [[] for _ in feature_names]
-        given: Iterable[Any] = self.arcs  # whatever the user wrote
+        given: Any = self.arcs  # whatever the user wrote
+        if isinstance(given, Iterator) or not isinstance(given, Iterable):
+            raise TypeError(f"arcs must be a list of pairs (parent, child), but is of type {type(given).__name__}")
         for arc in given:
-            if isinstance(arc, str) or len(arc := tuple(arc)) != 2:
+            if isinstance(arc, str) or not isinstance(arc, Iterable) or len(pair := tuple(arc)) != 2:
                 raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
-            parent, child = arc
+            parent, child = pair
             if child == class_name and class_name not in feature_names:
-                raise ValueError(f"the class has no parents here, but an arc {arc!r} points to it")
+                raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
             position = _position(child, feature_names, "child")
             if parent == class_name and class_name not in feature_names:
                 continue
@@ -142,10 +150,9 @@ def _position(feature: Any, feature_names: list[str], what: str) -> int:
         if feature not in feature_names:
             raise ValueError(f"{what} must be one of the features {_shown(feature_names)}, but is {feature!r}")
         return feature_names.index(feature)
-    position = int(feature)
-    if position != feature or not 0 <= position < len(feature_names):
-        raise ValueError(f"{what} must be a position below {len(feature_names)}, but is {feature!r}")
-    return position
+    if not is_whole(feature) or not 0 <= feature < len(feature_names):
+        raise ValueError(f"{what} must be a name or a position below {len(feature_names)}, but is {feature!r}")
+    return int(feature)
 
 
 def _shown(names: list[str], most: int = 10) -> str:

@@ -28,6 +28,10 @@ enum class Score {
 /// Score of a feature given its parents and the class. `equivalent_sample_size` matters for kBdeu only.
 double family_score(const CountTable& table, Score score, double equivalent_sample_size = 1.0);
 
+/// What BIC takes off per free parameter: ln(rows) / 2, but never less than nothing, which weights below one in all
+/// would give.
+double bic_factor(double rows);
+
 /// Maximum log-likelihood of a table of conditional counts: sum of N_jkc ln(N_jkc / N_jc).
 double log_likelihood(const CountTable& table);
 

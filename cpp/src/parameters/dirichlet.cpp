@@ -10,10 +10,13 @@
 namespace tanager {
 namespace {
 
+// Sums of pseudo-counts must stay finite.
+constexpr double kMostPseudoCounts = 1e200;
+
 void check(const char* name, double value, bool zero_allowed) {
-  if (std::isfinite(value) && (value > 0 || (zero_allowed && value == 0))) return;
+  if (value <= kMostPseudoCounts && (value > 0 || (zero_allowed && value == 0))) return;
   throw InvalidInput(join_text(name, zero_allowed ? " must not be negative" : " must be positive",
-                               " and must be finite, but is ", value));
+                               " and must be at most ", kMostPseudoCounts, ", but is ", value));
 }
 
 // `cells` is [configurations][values][classes] and turns from counts into probabilities.

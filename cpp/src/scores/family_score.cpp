@@ -41,6 +41,10 @@ double free_parameters(const CountTable& table) {
 
 }  // namespace
 
+double bic_factor(double rows) {
+  return rows > 1 ? std::log(rows) / 2 : 0.0;
+}
+
 double log_likelihood(const CountTable& table) {
   double score = 0;
   for_each_distribution(table, [&](const std::vector<double>& counts, double sum) {
@@ -58,7 +62,7 @@ double family_score(const CountTable& table, Score score, double equivalent_samp
       return log_likelihood(table) - free_parameters(table);
     case Score::kBic: {
       const double rows = std::accumulate(table.cells.begin(), table.cells.end(), 0.0);
-      return log_likelihood(table) - (rows > 0 ? free_parameters(table) * std::log(rows) / 2 : 0.0);
+      return log_likelihood(table) - free_parameters(table) * bic_factor(rows);
     }
     case Score::kBdeu:
       if (!(equivalent_sample_size > 0) || !std::isfinite(equivalent_sample_size))

@@ -46,7 +46,8 @@ double conditional_mutual_information(std::span<const double> table, std::size_t
   for (std::size_t x = 0; x < n_x; ++x)
     for (std::size_t y = 0; y < n_y; ++y)
       for (std::size_t z = 0; z < n_z; ++z, ++cell)
-        if (*cell > 0) sum += *cell * std::log(*cell * of_z[z] / (of_x[x * n_z + z] * of_y[y * n_z + z]));
+        if (*cell > 0)  // two quotients: products of large or tiny weights would leave the range of a double
+          sum += *cell * std::log((*cell / of_x[x * n_z + z]) * (of_z[z] / of_y[y * n_z + z]));
   const double total = std::accumulate(of_z, of_z + n_z, 0.0);
   return total > 0 ? std::max(0.0, sum / total) : 0.0;
 }

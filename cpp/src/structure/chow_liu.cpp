@@ -30,7 +30,7 @@ double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
     case Score::kAic:
       return observed * information - degrees;
     case Score::kBic:
-      return observed * information - (observed > 0 ? degrees * std::log(observed) / 2 : 0);
+      return observed * information - degrees * bic_factor(observed);
     default:
       throw InvalidInput("the score of a Chow-Liu structure must be the log-likelihood, AIC or BIC");
   }
