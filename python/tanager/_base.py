@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
@@ -152,8 +151,8 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
         if known is None:
-            names = [f"x{i}" for i in range(table.n_features)] if table.names is None else table.names
-            known = Schema(table.names, table.n_features, _class_name(y, names))
+            known = Schema(table.names, table.n_features, "class")
+            known = replace(known, class_name=_class_name(y, known.feature_names))
         else:
             check_features(self, table.names, table.n_features)
         weights = check_weights(sample_weight, table.n_rows)
@@ -210,7 +209,7 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
             class_name=schema.class_name,
             class_prior=_check_class_prior(self.class_prior, len(classes)),
             threads=self._threads(),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            random_state=self.random_state,
             verbose=self.verbose,
         )
         parents = self._structure()._learn(learning)

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from . import _core
 
@@ -24,8 +25,12 @@ class Learning:
     class_name: str
     class_prior: list[float]
     threads: int
-    seed: int
+    random_state: Any
     verbose: int
+
+    def draw_seed(self) -> int:
+        """Return the seed of a learner that draws at random; others leave NumPy's global generator alone."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

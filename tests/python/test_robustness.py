@@ -269,3 +269,9 @@ def test_marginal_likelihoods_under_strong_priors():
     for size in (1e8, 1e10, 1e12, 1e15, 1e40, 1e150):
         score = tg.scores.family_score(X, y, 0, score="bdeu", equivalent_sample_size=size)
         assert score == pytest.approx(100 * np.log(0.5), abs=1e-4 if size < 1e10 else 1e-6)
+
+
+def test_fitting_leaves_the_global_generator_alone():
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    tg.TANClassifier().fit(np.column_stack([B, B]), Y)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
