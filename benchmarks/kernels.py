@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import best_of, has_avx512, once, race
+from benchmarks.harness import Timing, best_of, has_avx512, once, race
 from benchmarks.options import Options
 from benchmarks.peers import make
 from benchmarks.report import Report, Row
 from benchmarks.workloads import NAIVE_BAYES, TAN, Workload, sample
+
+Call = Callable[[], object]
 
 
 def counting(report: Report, options: Options) -> None:
@@ -38,7 +41,7 @@ def counting(report: Report, options: Options) -> None:
 
     work = options.size(NAIVE_BAYES)
     data, table = _dataset(work)
-    contenders: dict[str, Callable[[], object]] = {
+    contenders: dict[str, Call] = {
         "CountSet.count(singles)": lambda: _core.CountSet.count(data, "singles"),
         **_readers(table),
     }
@@ -63,7 +66,7 @@ def threads(report: Report, options: Options) -> None:
     two.set_params(n_jobs=2)
     one.fit(X, y)
     two.fit(X, y)
-    tasks: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+    tasks: dict[str, tuple[Call, Call]] = {
         "all pairs counted in the core": (
             lambda: _core.CountSet.count(data, "pairs", threads=1),
             lambda: _core.CountSet.count(data, "pairs", threads=2),
@@ -71,20 +74,49 @@ def threads(report: Report, options: Options) -> None:
         "TAN fit": (partial(one.fit, X, y), partial(two.fit, X, y)),
         "TAN predict_proba": (partial(one.predict_proba, X), partial(two.predict_proba, X)),
     }
-    # The best of several short stretches: on a shared machine some stretches have both cores and others do not.
-    offered = max(_machine_scaling() for _ in range(options.repeats))
-    report.figure("pure arithmetic in two Python threads (the machine's own gain)", offered, "x")
     for name, (single, double) in tasks.items():
-        times = race({"one thread": single, "two threads": double}, 2 * options.repeats)
+        times, offered = _race_when_quiet(single, double, 10 * options.seconds)
+        quiet = offered >= _QUIET
         report.table(name, [Row(n, t) for n, t in times.items()])
         report.figure(
             f"{name}, two threads",
             times["one thread"].wall / times["two threads"].wall,
             "x",
-            judged=report.judge and offered >= 1.8,
-            remark="" if offered >= 1.8 else f"machine busy: it offers {offered:.2f} x",
+            judged=report.judge and quiet,
+            remark=f"the machine itself gave {offered:.2f} x" + ("" if quiet else ": too busy to judge"),
             **({"at_least": 1.6} if "core" in name else {}),
         )
+
+
+#: A machine with two free cores gives two threads of plain arithmetic at least this gain.
+_QUIET = 1.8
+#: Enough tries for a good best.
+_TRIES = 30
+
+
+def _race_when_quiet(single: Call, double: Call, limit: float) -> tuple[dict[str, Timing], float]:
+    """Times of one and two threads, and the gain the machine offered at that moment.
+
+    Other programs may hold a core. So a look at the machine goes before every try, and tries on a busy machine count
+    only as long as there are none on a quiet one.
+    """
+    best: dict[str, Timing] = {}
+    most = 0.0
+    tries = 0
+    end = time.perf_counter() + limit
+    while time.perf_counter() < end and tries < _TRIES:
+        offered = _machine_scaling()
+        if most >= _QUIET > offered:
+            continue
+        times = race({"one thread": single, "two threads": double}, 1, warm_up=not best)
+        if offered >= _QUIET > most:
+            best, tries = {}, 0
+        most = max(most, offered)
+        tries += 1
+        for name, timing in times.items():
+            known = best.get(name, timing)
+            best[name] = Timing(min(known.wall, timing.wall), min(known.cpu, timing.cpu))
+    return best, most
 
 
 def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:
@@ -96,7 +128,7 @@ def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:
     return _core.Dataset(list(table[:-1]), [work.values] * work.features, table[-1], work.classes), table
 
 
-def _readers(table: NDArray[np.uint8]) -> dict[str, Callable[[], object]]:
+def _readers(table: NDArray[np.uint8]) -> dict[str, Call]:
     """Plain reads of all bytes. Summing 8-bit numbers is slow in NumPy, which widens each; these three are not.
 
     They are memory-bound, so the fastest of them is the fair measure of "merely reading".
@@ -130,5 +162,5 @@ def _machine_scaling() -> float:
 def _arithmetic() -> None:
     numbers = np.linspace(0.1, 1.0, 20_000)
     buffer = np.empty_like(numbers)
-    for _ in range(300):
+    for _ in range(100):
         np.arctan2(numbers, 0.5, out=buffer)
