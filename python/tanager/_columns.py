@@ -227,7 +227,7 @@ def polars_column(series: Any, label: str) -> Column:
 
     dtype = series.dtype
     if dtype == pl.String:
-        return CodedColumn(*_core.number_arrow_strings(series.__arrow_c_stream__()))
+        return CodedColumn(*_core.number_arrow_strings(series.__arrow_c_stream__(None)))
     if dtype == pl.Enum:
         return CodedColumn(_polars_codes(series), dtype.categories.to_list(), declared=True)
     if dtype == pl.Categorical:
@@ -270,7 +270,7 @@ def arrow_column(column: Any, label: str) -> Column:
         column = column.cast(pa.float64())
     kind = partial(_is_arrow_type, column.type)
     if kind("string", "large_string", "string_view") and hasattr(column, "__arrow_c_stream__"):
-        return CodedColumn(*_core.number_arrow_strings(column.__arrow_c_stream__()))
+        return CodedColumn(*_core.number_arrow_strings(column.__arrow_c_stream__(None)))
     if kind("dictionary") and column.num_chunks > 1 and any(c.dictionary.null_count for c in column.chunks):
         return arrow_column(column.cast(column.type.value_type), label)  # Arrow cannot unify dictionaries with nulls
     if kind("dictionary"):

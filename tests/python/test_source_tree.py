@@ -63,7 +63,7 @@ def tracked_files() -> list[Path]:
 
 def is_build_product(path: Path) -> bool:
     names = path.parts
-    return names[0] in {"build", "dist", "PKG-INFO"} or any(
+    return names[0] in {"build", "dist", "tanager-demo", "PKG-INFO"} or any(
         name.startswith(".") or "__pycache__" in name for name in names
     )
 
