@@ -183,6 +183,22 @@ def load_average() -> str:
     return ", ".join(f"{x:.2f}" for x in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 
+def idle_share(seconds: float) -> float:
+    """Share of all CPU time that nobody used while this process slept; guessed from the load outside Linux."""
+    statistics = Path("/proc/stat")
+    if not statistics.exists():
+        time.sleep(seconds)
+        return max(0.0, 1 - os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 0.0
+
+    def ticks() -> list[int]:
+        return [int(field) for field in statistics.read_text().split("\n", 1)[0].split()[1:]]
+
+    before = ticks()
+    time.sleep(seconds)
+    spent = [b - a for a, b in zip(before, ticks(), strict=True)]
+    return spent[3] / max(sum(spent), 1)
+
+
 def version_of(package: str) -> str:
     """Version of an installed distribution, "" if it is not installed."""
     if package == "tanager":  # may be on the path without having been installed

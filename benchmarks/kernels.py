@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Timing, best_of, has_avx512, once, race
+from benchmarks.harness import Timing, best_of, has_avx512, idle_share, race
 from benchmarks.options import Options
 from benchmarks.peers import make
 from benchmarks.report import Report, Row
@@ -54,7 +53,7 @@ def counting(report: Report, options: Options) -> None:
 
 
 def threads(report: Report, options: Options) -> None:
-    """Wall time of one thread over that of two, beside what the machine itself gives at this moment."""
+    """Wall time of one thread over that of two, on an idle machine."""
     from tanager import _core
 
     work = options.size(NAIVE_BAYES)
@@ -75,48 +74,42 @@ def threads(report: Report, options: Options) -> None:
         "TAN predict_proba": (partial(one.predict_proba, X), partial(two.predict_proba, X)),
     }
     for name, (single, double) in tasks.items():
-        times, offered = _race_when_quiet(single, double, 10 * options.seconds)
-        quiet = offered >= _QUIET
+        times, quiet = _race_when_quiet(single, double, 20 * options.seconds)
         report.table(name, [Row(n, t) for n, t in times.items()])
         report.figure(
             f"{name}, two threads",
             times["one thread"].wall / times["two threads"].wall,
             "x",
             judged=report.judge and quiet,
-            remark=f"the machine itself gave {offered:.2f} x" + ("" if quiet else ": too busy to judge"),
+            remark="" if quiet else "the machine was never idle",
             **({"at_least": 1.6} if "core" in name else {}),
         )
 
 
-#: A machine with two free cores gives two threads of plain arithmetic at least this gain.
-_QUIET = 1.8
-#: Enough tries for a good best.
-_TRIES = 30
+def _race_when_quiet(single: Call, double: Call, limit: float) -> tuple[dict[str, Timing], bool]:
+    """Times of one and two threads, and whether the machine had two cores to give.
 
-
-def _race_when_quiet(single: Call, double: Call, limit: float) -> tuple[dict[str, Timing], float]:
-    """Times of one and two threads, and the gain the machine offered at that moment.
-
-    Other programs may hold a core. So a look at the machine goes before every try, and tries on a busy machine count
-    only as long as there are none on a quiet one.
+    A program that holds a core spoils any gain, so a look at the machine goes before every try, and the best of the
+    tries on an idle machine counts. Without any, the times are those of a busy one.
     """
-    best: dict[str, Timing] = {}
-    most = 0.0
-    tries = 0
+    contenders = {"one thread": single, "two threads": double}
+    best = race(contenders, 3)
     end = time.perf_counter() + limit
-    while time.perf_counter() < end and tries < _TRIES:
-        offered = _machine_scaling()
-        if most >= _QUIET > offered:
+    tries = 0
+    while tries < _TRIES and time.perf_counter() < end:
+        if idle_share(0.2) < _IDLE:
             continue
-        times = race({"one thread": single, "two threads": double}, 1, warm_up=not best)
-        if offered >= _QUIET > most:
-            best, tries = {}, 0
-        most = max(most, offered)
+        times = race(contenders, 3)
+        if tries > 0:
+            times = {n: Timing(min(t.wall, best[n].wall), min(t.cpu, best[n].cpu)) for n, t in times.items()}
+        best = times
         tries += 1
-        for name, timing in times.items():
-            known = best.get(name, timing)
-            best[name] = Timing(min(known.wall, timing.wall), min(known.cpu, timing.cpu))
-    return best, most
+    return best, tries > 0
+
+
+#: The share of all cores that must be idle just before a try, and how many tries make a good best.
+_IDLE = 0.9
+_TRIES = 8
 
 
 def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:
@@ -143,24 +136,3 @@ def _readers(table: NDArray[np.uint8]) -> dict[str, Call]:
         "read: largest byte": flat.max,
         "read: memchr for a byte that is not there": lambda: memchr(flat.ctypes.data, 0xFE, flat.size),
     }
-
-
-def _machine_scaling() -> float:
-    """How much more arithmetic two threads do than one, in loops that hold neither lock nor memory bus."""
-    single = once(_arithmetic)
-
-    def both() -> None:
-        workers = [threading.Thread(target=_arithmetic) for _ in range(2)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-
-    return float(2 * single.wall / once(both).wall)
-
-
-def _arithmetic() -> None:
-    numbers = np.linspace(0.1, 1.0, 20_000)
-    buffer = np.empty_like(numbers)
-    for _ in range(100):
-        np.arctan2(numbers, 0.5, out=buffer)
