@@ -166,6 +166,9 @@ def _array(labels: list[Any], type_name: str) -> npt.NDArray[Any]:
     array[:] = labels
     if dtype.kind == "O":
         return array
+    # Not every version of NumPy refuses integers that do not fit.
+    if dtype.kind in "iu" and any(not np.iinfo(dtype).min <= label <= np.iinfo(dtype).max for label in labels):
+        raise ValueError(f"a label does not fit the type {type_name}")
     typed = array.astype(dtype)
     if any(type(a) is not type(b) or a != b for a, b in zip(typed.tolist(), labels, strict=True)):
         raise ValueError(f"the labels are not of type {type_name}")
