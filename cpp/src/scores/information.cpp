@@ -33,26 +33,27 @@ double conditional_mutual_information(std::span<const double> table, std::size_t
   double* of_x = margins.data();
   double* of_y = of_x + n_x * n_z;
   double* of_z = of_y + n_y * n_z;
-  const double* cell = table.data();
-  for (std::size_t x = 0; x < n_x; ++x)
+  for (std::size_t x = 0; x < n_x; ++x) {
+    const double* cells = table.data() + x * n_y * n_z;
+    for (std::size_t i = 0; i < n_y * n_z; ++i) of_y[i] += cells[i];
     for (std::size_t y = 0; y < n_y; ++y)
-      for (std::size_t z = 0; z < n_z; ++z, ++cell) {
-        of_x[x * n_z + z] += *cell;
-        of_y[y * n_z + z] += *cell;
-        of_z[z] += *cell;
-      }
+      for (std::size_t z = 0; z < n_z; ++z) of_x[x * n_z + z] += cells[y * n_z + z];
+  }
+  for (std::size_t x = 0; x < n_x; ++x)
+    for (std::size_t z = 0; z < n_z; ++z) of_z[z] += of_x[x * n_z + z];
+  const double total = std::accumulate(of_z, of_z + n_z, 0.0);
+  if (!(total > 0)) return 0;
   // Each term is n ln((n / n_x) (n_z / n_y)): quotients, since products of large or tiny weights would leave the range
   // of a double. The second quotient is the same for all x.
-  for (std::size_t i = 0; i < n_y * n_z; ++i)
-    if (of_y[i] > 0) of_y[i] = of_z[i % n_z] / of_y[i];
+  for (double* y = of_y; y < of_z; y += n_z)
+    for (std::size_t z = 0; z < n_z; ++z) y[z] = y[z] > 0 ? of_z[z] / y[z] : 0.0;
   double sum = 0;
-  cell = table.data();
+  const double* cell = table.data();
   for (std::size_t x = 0; x < n_x; ++x)
-    for (std::size_t yz = 0; yz < n_y * n_z; yz += n_z)
+    for (const double* y = of_y; y < of_z; y += n_z)
       for (std::size_t z = 0; z < n_z; ++z, ++cell)
-        if (*cell > 0) sum += *cell * std::log(*cell / of_x[x * n_z + z] * of_y[yz + z]);
-  const double total = std::accumulate(of_z, of_z + n_z, 0.0);
-  return total > 0 ? std::max(0.0, sum / total) : 0.0;
+        if (*cell > 0) sum += *cell * std::log(*cell / of_x[x * n_z + z] * y[z]);
+  return std::max(0.0, sum / total);
 }
 
 }  // namespace tanager
