@@ -27,4 +27,4 @@ class Options:
         return workloads.QUICK[work] if self.quick else work
 
 
-QUICK = Options(quick=True, repeats=3, seconds=0.2, peer_seconds=4.0)
+QUICK = Options(quick=True, repeats=3, seconds=0.1, peer_seconds=2.0)
