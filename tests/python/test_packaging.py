@@ -124,7 +124,7 @@ import tanager as tg
 X = np.array([["a", "x"], ["b", "x"], ["b", "y"], ["a", "y"]])
 print(tg.TANClassifier().fit(X, ["no", "yes", "yes", "no"]).predict(X))
 """
-    assert run("-c", program) == "['no' 'yes' 'yes' 'no']"
+    assert run("-c", program).splitlines()[-1] == "['no' 'yes' 'yes' 'no']"
 
 
 CONSUMER = {
