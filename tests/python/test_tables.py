@@ -39,7 +39,17 @@ def test_fixed_width_strings_and_bytes():
 
 
 def test_every_way_to_say_missing():
-    cells = [None, np.nan, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s"), Decimal("nan"), "x"]
+    cells = [
+        None,
+        np.nan,
+        float("nan"),
+        np.float32("nan"),
+        pd.NA,
+        pd.NaT,
+        np.datetime64("NaT", "s"),
+        Decimal("nan"),
+        "x",
+    ]
     X = np.empty((len(cells), 1), dtype=object)
     X[:, 0] = cells
     assert learned(X) == ([["x"]], [[None] * (len(cells) - 1) + [0]])
