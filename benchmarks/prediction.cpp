@@ -1,6 +1,7 @@
 // How long prediction takes in the core: one row at a time, and batches by rows and by columns.
 //
-//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/benchmarks --target prediction
+//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON
+//     cmake --build build/benchmarks --target prediction
 //     build/benchmarks/benchmarks/prediction
 #include <algorithm>
 #include <cstdio>
