@@ -305,4 +305,5 @@ def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > _MAX_CLASSES:
         raise ValueError(f"y must have at most {_MAX_CLASSES} classes, but has {len(classes)}")
-    return codes.astype(np.uint8 if len(classes) < 255 else np.uint16), len(classes)
+    narrow = len(classes) < 255
+    return codes.astype(np.uint8) if narrow else codes.astype(np.uint16), len(classes)
