@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "graph/spanning_tree.hpp"
-#include "support/parallel.hpp"
+#include "structure/pair_weights.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/structure.hpp"
@@ -21,8 +21,7 @@ double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
   const double r_u = counts.cardinalities()[u], r_v = counts.cardinalities()[v], s = counts.n_classes();
   const auto table = counts.pair(u, v);
   const double observed = std::accumulate(table.begin(), table.end(), 0.0);
-  const double information =
-      conditional_mutual_information(table, counts.cardinalities()[u], counts.cardinalities()[v], counts.n_classes());
+  const double information = pair_information(counts, u, v);
   const double degrees = (r_u - 1) * (r_v - 1) * s;
   switch (score) {
     case Score::kLogLikelihood:
@@ -39,16 +38,8 @@ double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
 }  // namespace
 
 std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads) {
-  if (counts.scope() != CountScope::kPairs)
-    throw InvalidInput(
-        "a Chow-Liu structure needs the counts of all pairs of features, but only single ones were made");
-  const std::size_t n = counts.n_features();
-  std::vector<double> weights(n < 2 ? 0 : n * (n - 1) / 2);
-  parallel_for(n, 1, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t u = begin; u < end; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) weights[pair_index(u, v, n)] = gain(counts, u, v, score);
-  });
-  return weights;
+  return weigh_pairs(counts, "a Chow-Liu structure", threads,
+                     [&](std::size_t u, std::size_t v) { return gain(counts, u, v, score); });
 }
 
 Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options, int threads) {
