@@ -1,10 +1,9 @@
 // Scores, structure learners and parameter learners.
-#include <pybind11/stl.h>
-
 #include <string>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/parameters.hpp"
 #include "tanager/scores.hpp"
@@ -34,14 +33,15 @@ double score_family(const CountSet& counts, std::size_t child, const std::vector
   return family_score(counts.table({child, parents}), score_of(score), equivalent_sample_size);
 }
 
-std::vector<std::vector<std::size_t>> chow_liu(const CountSet& counts, const std::string& score,
-                                               std::optional<std::size_t> root, int threads) {
+Parents chow_liu(const CountSet& counts, const std::string& score, std::optional<std::size_t> root, int threads) {
   const ChowLiuOptions options{score_of(score), root};
   const py::gil_scoped_release release;
-  const Structure structure = learn_chow_liu(counts, options, threads);
-  std::vector<std::vector<std::size_t>> parents;
-  for (std::size_t f = 0; f < structure.n_features(); ++f) parents.push_back(structure.parents(f));
-  return parents;
+  return parents_of(learn_chow_liu(counts, options, threads));
+}
+
+Parents kdb(const CountSet& counts, std::size_t k, int threads) {
+  const py::gil_scoped_release release;
+  return parents_of(learn_kdb(counts, {k}, threads));
 }
 
 Array<double> weights(const CountSet& counts, const std::string& score, int threads) {
@@ -54,10 +54,10 @@ Array<double> weights(const CountSet& counts, const std::string& score, int thre
   return to_array(std::move(values));
 }
 
-Network dirichlet(const std::vector<std::vector<std::size_t>>& parents, const CountSet& counts, double alpha,
+Network dirichlet(const Parents& parents, const CountSet& counts, double alpha,
                   std::optional<double> equivalent_sample_size, std::vector<double> class_prior) {
   const py::gil_scoped_release release;
-  return estimate_dirichlet(Structure(parents), counts, {alpha, equivalent_sample_size, std::move(class_prior)});
+  return estimate_dirichlet(to_structure(parents), counts, {alpha, equivalent_sample_size, std::move(class_prior)});
 }
 
 }  // namespace
@@ -82,6 +82,7 @@ void bind_learning(py::module_& m) {
   m.def("chow_liu_weights", &weights, py::arg("counts"), py::arg("score"), py::arg("threads") = 1);
   m.def("learn_chow_liu", &chow_liu, py::arg("counts"), py::arg("score"), py::arg("root") = py::none(),
         py::arg("threads") = 1);
+  m.def("learn_kdb", &kdb, py::arg("counts"), py::arg("k"), py::arg("threads") = 1);
   m.def("estimate_dirichlet", &dirichlet, py::arg("parents"), py::arg("counts"), py::arg("alpha") = 1.0,
         py::arg("equivalent_sample_size") = py::none(), py::arg("class_prior") = std::vector<double>());
 }

@@ -1,10 +1,9 @@
 // Structures, networks and prediction.
-#include <pybind11/stl.h>
-
 #include <string>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/network.hpp"
 #include "tanager/predictor.hpp"
@@ -12,24 +11,17 @@
 namespace tanager::python {
 namespace {
 
-using Parents = std::vector<std::vector<std::size_t>>;
-
-Parents parents_of(const Structure& structure) {
-  Parents parents;
-  for (std::size_t f = 0; f < structure.n_features(); ++f) parents.push_back(structure.parents(f));
-  return parents;
-}
-
 Network make_network(const Parents& parents, std::vector<std::uint32_t> cardinalities,
                      const Array<double>& class_probabilities, const std::vector<Array<double>>& tables) {
   std::vector<std::vector<double>> cells;
   for (const auto& table : tables) cells.emplace_back(as_span(table).begin(), as_span(table).end());
   const auto prior = as_span(class_probabilities);
-  return Network(Structure(parents), std::move(cardinalities), {prior.begin(), prior.end()}, std::move(cells));
+  return Network(to_structure(parents), std::move(cardinalities), {prior.begin(), prior.end()}, std::move(cells));
 }
 
 Array<double> table_of(const Network& network, std::size_t feature) {
-  if (feature >= network.n_features()) throw py::index_error("no such feature");
+  if (feature >= network.n_features() || network.structure().is_absent(feature))
+    throw py::index_error("no such feature");
   std::vector<py::ssize_t> shape;
   for (const std::size_t p : network.structure().parents(feature)) shape.push_back(network.cardinalities()[p]);
   shape.push_back(network.cardinalities()[feature]);

@@ -1,8 +1,7 @@
-"""What all network classifiers do: encode, count, learn, predict. A subclass only chooses the structure learner."""
+"""What all classifiers do: encode, count, learn, predict. A subclass says what to count and how to learn from it."""
 
 from __future__ import annotations
 
-import math
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -17,12 +16,9 @@ from sklearn.exceptions import NotFittedError
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
-from ._settings import Learning
-from ._validation import check_features, check_weights, effective_threads
+from ._settings import Learned, Learning, Predictor, Requirements
+from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
-from .network import Network
-from .parameters import ParameterLearner, resolve_parameters
-from .structure import StructureLearner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,16 +51,14 @@ class Training:
     weights: Floats | None
 
 
-class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Fitting and prediction of one network; see `BayesNetClassifier` for the parameters."""
+class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
+    """The road from a table to predictions; see `BayesNetClassifier` for the parameters."""
 
     classes_: npt.NDArray[Any]
-    network_: Network
     counts_: _core.CountSet
 
     def __init__(
         self,
-        parameters: ParameterLearner | str | None = None,
         *,
         discretizer: Any = "mdlp",
         numeric_features: Any = "float",
@@ -75,7 +69,6 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.parameters = parameters
         self.discretizer = discretizer
         self.numeric_features = numeric_features
         self.categories = categories
@@ -86,8 +79,21 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         self.verbose = verbose
 
     @abstractmethod
-    def _structure(self) -> StructureLearner:
-        """Return the structure learner."""
+    def _requirements(self, schema: Schema) -> Requirements:
+        """Say what must be counted before `_learn` is called."""
+
+    @abstractmethod
+    def _learn(self, learning: Learning) -> Learned:
+        """Learn the model. Nothing of the estimator changes, so that any number of folds can be learned from."""
+
+    @abstractmethod
+    def _attributes(
+        self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
+    ) -> dict[str, Any]:
+        """Return the attributes that only this kind of classifier has after fitting."""
+
+    def _check_parts(self) -> None:
+        """Refuse `partial_fit` where the learner cannot go on from counts."""
 
     # -- learning
 
@@ -129,6 +135,7 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         -------
         self
         """
+        self._check_parts()
         if not self._is_fitted():
             rows = self._read_training(X, y, classes, sample_weight)
             self._learn_from(rows.schema, *self._start(rows))
@@ -190,8 +197,11 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         return encoder, classes, counts, None
 
     def _count(self, schema: Schema, dataset: _core.Dataset) -> _core.CountSet:
-        scope, families = self._structure()._requirements(schema.feature_names, schema.class_name)
-        _check_table_sizes(schema.feature_names, dataset, scope, families)
+        scope, families = self._requirements(schema)
+        sizes = dataset.cardinalities
+        largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
+        tables = [(largest[0], largest[1:]), *families]
+        check_table_sizes(schema.feature_names, sizes, dataset.n_classes, tables)
         return _core.CountSet.count(dataset, scope, families, self._threads())
 
     def _learn_from(
@@ -202,40 +212,46 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         counts: _core.CountSet,
         dataset: _core.Dataset | None,
     ) -> None:
-        learning = Learning(
+        learned = self._learn(self._learning(schema, len(classes), counts, dataset))
+        self._set_learned(schema, encoder, classes, learned)
+
+    def _learning(
+        self, schema: Schema, n_classes: int, counts: _core.CountSet, dataset: _core.Dataset | None
+    ) -> Learning:
+        return Learning(
             counts=counts,
             dataset=dataset,
             feature_names=schema.feature_names,
             class_name=schema.class_name,
-            class_prior=_check_class_prior(self.class_prior, len(classes)),
+            class_prior=_check_class_prior(self.class_prior, n_classes),
             threads=self._threads(),
             random_state=self.random_state,
             verbose=self.verbose,
         )
-        parents = self._structure()._learn(learning)
-        core = resolve_parameters(self.parameters)._estimate(learning, parents)
-        self._set_learned(schema, encoder, classes, core, counts)
 
     def _set_learned(
         self,
         schema: Schema,
         encoder: Encoder,
         classes: npt.NDArray[Any],
-        core: _core.Network,
-        counts: _core.CountSet | None,
-        predictor: _core.Predictor | None = None,
+        learned: Learned,
     ) -> None:
         """Set everything that is learned at once, when nothing can fail any more."""
-        predictor = _core.Predictor(core) if predictor is None else predictor
-        network = Network(core, predictor, encoder, schema.feature_names, schema.class_name, classes)
+        attributes = self._attributes(learned, schema, encoder, classes)
         self.n_features_in_ = schema.n_features
         if schema.names is not None:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
         self._schema = schema
-        self._encoder, self._core_network, self._predictor = encoder, core, predictor
-        self.classes_, self.counts_, self.network_ = classes, counts, network  # type: ignore[assignment]
+        self._encoder, self._core_model = encoder, learned.core
+        self._predictor: Predictor = learned.predictor
+        self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
+        self.__dict__.update(attributes)
+        if learned.trace is not None:
+            self.search_trace_ = learned.trace
+        elif "search_trace_" in self.__dict__:
+            del self.search_trace_
 
     # -- prediction
 
@@ -319,7 +335,7 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
     # -- helpers
 
     def _is_fitted(self) -> bool:
-        return "network_" in self.__dict__
+        return "_predictor" in self.__dict__
 
     def _threads(self) -> int:
         return effective_threads(self.n_jobs)
@@ -328,8 +344,6 @@ class BaseNetworkClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignor
         if self.unseen not in _UNSEEN:
             raise ValueError(_wrong_unseen(self.unseen))
         self._threads()
-        self._structure()
-        resolve_parameters(self.parameters)
         resolve_discretizer(self.discretizer)
 
 
@@ -357,22 +371,6 @@ def resolve_discretizer(value: Any) -> Any:
         f"discretizer must be {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, "
         f"but is {value!r}"
     )
-
-
-def _check_table_sizes(
-    names: list[str], dataset: _core.Dataset, scope: str, families: list[tuple[int, list[int]]]
-) -> None:
-    """Refuse tables that are too large by name; the core knows features by position only."""
-    sizes = dataset.cardinalities
-    largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
-    for child, parents in [(largest[0], largest[1:]), *families]:
-        cells = math.prod([sizes[f] for f in (child, *parents)]) * dataset.n_classes
-        if cells > _core.MAX_TABLE_CELLS:
-            given = ", ".join([*(repr(names[p]) for p in parents), "the class"])
-            raise ValueError(
-                f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
-                f"{_core.MAX_TABLE_CELLS:,} are possible"
-            )
 
 
 def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:

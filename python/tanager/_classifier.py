@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import BaseNetworkClassifier
+from ._network_base import BaseNetworkClassifier
 from .parameters import ParameterLearner
 from .structure import StructureLearner, resolve_structure
 
@@ -52,6 +52,8 @@ class BayesNetClassifier(BaseNetworkClassifier):
         The values of every feature, in the order of their codes; intervals for features that were cut.
     counts_ : CountSet
         What it was learned from; `partial_fit` adds to it.
+    search_trace_ : SearchTrace
+        The steps of a structure learner that searched, with their scores; only after `fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

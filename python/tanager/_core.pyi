@@ -87,13 +87,13 @@ class CountSet:
 class Network:
     def __init__(
         self,
-        parents: Sequence[Sequence[int]],
+        parents: Sequence[Sequence[int] | None],
         cardinalities: Sequence[int],
         class_probabilities: _Floats,
         tables: list[_Floats],
     ) -> None: ...
     @property
-    def parents(self) -> list[list[int]]: ...
+    def parents(self) -> list[list[int] | None]: ...
     @property
     def order(self) -> list[int]: ...
     @property
@@ -188,9 +188,12 @@ def family_score(
     counts: CountSet, child: int, parents: Sequence[int], score: str, equivalent_sample_size: float = 1.0
 ) -> float: ...
 def chow_liu_weights(counts: CountSet, score: str, threads: int = 1) -> _Floats: ...
-def learn_chow_liu(counts: CountSet, score: str, root: int | None = None, threads: int = 1) -> list[list[int]]: ...
+def learn_chow_liu(
+    counts: CountSet, score: str, root: int | None = None, threads: int = 1
+) -> list[list[int] | None]: ...
+def learn_kdb(counts: CountSet, k: int, threads: int = 1) -> list[list[int] | None]: ...
 def estimate_dirichlet(
-    parents: Sequence[Sequence[int]],
+    parents: Sequence[Sequence[int] | None],
     counts: CountSet,
     alpha: float = 1.0,
     equivalent_sample_size: float | None = None,

@@ -20,7 +20,6 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from . import datasets
-from ._base import BaseNetworkClassifier
 from ._model_file import load
 from .discretize import MDLPDiscretizer
 from .shortcuts import NaiveBayesClassifier, TANClassifier
@@ -181,7 +180,7 @@ def _save_and_reload(console: Console, table: datasets.Dataset, output: Path) ->
     console.print(f"\nTAN on {table.name}, saved, loaded again and asked for the first rows:")
     model, predictions = output / f"{table.name}.tng", output / "predictions.csv"
     TANClassifier().fit(table.X, table.y).save(model)
-    clf: BaseNetworkClassifier = load(model)
+    clf: Any = load(model)  # a TANClassifier again
     proba, predicted = clf.predict_proba(table.X), clf.predict(table.X)
     with predictions.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

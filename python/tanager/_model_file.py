@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, discretize, parameters, structure
-from ._base import BaseNetworkClassifier, Schema
+from ._base import BaseClassifier, Schema
 from ._encoding import ColumnEncoder, Encoder
+from ._settings import Learned
+from ._trace import SearchTrace
 
-_LEARNED = ("network_", "counts_", "_core_network", "_predictor")
+_LEARNED = ("network_", "counts_", "_core_model", "_predictor")
 
 
-def load(path: str | os.PathLike[str]) -> BaseNetworkClassifier:
+def load(path: str | os.PathLike[str]) -> BaseClassifier:
     """Read a classifier from a model file.
 
     Parameters
@@ -38,7 +40,7 @@ def load(path: str | os.PathLike[str]) -> BaseNetworkClassifier:
     return from_model(_core.Model.load(str(Path(path))))
 
 
-def to_model(clf: BaseNetworkClassifier, *, with_counts: bool) -> _core.Model:
+def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
     """Return all that a model file holds."""
     from sklearn.utils.validation import check_is_fitted
 
@@ -62,7 +64,7 @@ def to_model(clf: BaseNetworkClassifier, *, with_counts: bool) -> _core.Model:
     return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, clf._schema.feature_names, _storable)
 
 
-def from_model(model: _core.Model) -> BaseNetworkClassifier:
+def from_model(model: _core.Model) -> BaseClassifier:
     """Return the classifier that a model file describes."""
     try:
         return _read_settings(model, json.loads(model.settings))
@@ -74,7 +76,7 @@ def from_model(model: _core.Model) -> BaseNetworkClassifier:
 _MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
-def _read_settings(model: _core.Model, settings: Any) -> BaseNetworkClassifier:
+def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     clf = _estimators()[settings["estimator"]](**{k: _from_json(v) for k, v in settings["params"].items()})
     clf._check_settings()
     names, columns = [], []
@@ -90,11 +92,11 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseNetworkClassifier:
     classes = _array(model.classes, settings["class_type"])
     schema = Schema(names if settings["named_features"] else None, len(names), str(settings["class_name"]))
     encoder = Encoder(columns, schema.names)
-    clf._set_learned(schema, encoder, classes, model.network, model.counts, model.predictor)
+    clf._set_learned(schema, encoder, classes, _learned(model))
     return clf
 
 
-def get_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, Any]:
+def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     """Replace what lives in the core by the bytes of a model file. Labels of any kind stay as they are, beside it."""
     if not clf._is_fitted():
         return state
@@ -105,19 +107,24 @@ def get_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, An
     return state
 
 
-def set_state(clf: BaseNetworkClassifier, state: dict[str, Any]) -> dict[str, Any]:
+def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     """Undo `get_state`."""
     if "_model" not in state:
         return state
     state = dict(state)
     model = _core.Model.from_bytes(state.pop("_model"))
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
-    clf._set_learned(clf._schema, clf._encoder, clf.classes_, model.network, model.counts, model.predictor)
+    trace = clf.__dict__.get("search_trace_")
+    clf._set_learned(clf._schema, clf._encoder, clf.classes_, _learned(model, trace))
     return state
 
 
+def _learned(model: _core.Model, trace: SearchTrace | None = None) -> Learned:
+    return Learned(model.network, model.predictor, model.counts, trace)
+
+
 def _build(
-    clf: BaseNetworkClassifier, settings: str, counts: _core.CountSet | None, names: list[str], convert: Any
+    clf: BaseClassifier, settings: str, counts: _core.CountSet | None, names: list[str], convert: Any
 ) -> _core.Model:
     features: list[tuple[str, list[Any] | None, npt.NDArray[np.float64] | None]] = [
         (name, None, column.cuts)
@@ -126,7 +133,7 @@ def _build(
         for name, column in zip(names, clf._encoder.columns, strict=True)
     ]
     classes = [convert(label, i, "a class") for i, label in enumerate(clf.classes_.tolist())]
-    return _core.Model.build(clf._core_network, features, classes, settings, counts)
+    return _core.Model.build(clf._core_model, features, classes, settings, counts)
 
 
 def _storable(label: Any, position: int, what: str) -> bool | int | float | str:  # noqa: ARG001
@@ -209,7 +216,7 @@ def _settings_classes() -> dict[str, type]:
     return {cls.__name__: cls for cls in found if isinstance(cls, type)}
 
 
-def _estimators() -> dict[str, type[BaseNetworkClassifier]]:
+def _estimators() -> dict[str, type[BaseClassifier]]:
     from ._classifier import BayesNetClassifier
     from .shortcuts import NaiveBayesClassifier, TANClassifier
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from . import _core
+from ._trace import SearchTrace
+from ._validation import check_table_sizes
 
-Parents = list[list[int]]
+#: The feature parents of every feature; None for a feature that the model leaves out.
+Parents = list[list[int] | None]
+
+#: What to count for a learner: "singles" or "pairs", and further families as (child, parents).
+Requirements = tuple[str, list[tuple[int, list[int]]]]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,46 @@ class Learning:
     def draw_seed(self) -> int:
         """Return the seed of a learner that draws at random; others leave NumPy's global generator alone."""
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def counting(self, parents: Parents) -> Learning:
+        """Return the same with counts of the families of a structure, counted now where they were not yet."""
+        families = [(child, found) for child, found in enumerate(parents) if found]
+        if all(self.counts.can_answer(child, found) for child, found in families):
+            return self
+        if self.dataset is None:
+            raise ValueError("a structure whose tables were not counted before needs all rows at once: use fit")
+        check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, families)
+        return replace(self, counts=_core.CountSet.count(self.dataset, "singles", families, self.threads))
+
+
+class Predictor(Protocol):
+    """What predicts a batch of coded columns in the core."""
+
+    def predict(
+        self, columns: list[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1
+    ) -> npt.NDArray[np.float64]:
+        """Return a number for every row and class."""
+
+    def predict_classes(self, columns: list[npt.NDArray[Any]], n_rows: int, threads: int = 1) -> npt.NDArray[np.uint32]:
+        """Return the code of the most probable class of every row."""
+
+
+@dataclass(frozen=True)
+class LearnedStructure:
+    """What a structure learner found, and, if it searched, how."""
+
+    parents: Parents
+    trace: SearchTrace | None = None
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model ready to predict, with the counts that `partial_fit` would go on from."""
+
+    core: Any
+    predictor: Predictor
+    counts: _core.CountSet | None
+    trace: SearchTrace | None = None
 
 
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

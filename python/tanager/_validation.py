@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from joblib import cpu_count
+
+from . import _core
 
 # More threads than any machine has; larger requests mean the same.
 _MAX_THREADS = 4096
@@ -87,3 +90,17 @@ def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | 
     if not np.isfinite(total):
         raise ValueError("sample_weight must have a finite sum, but the weights add up to infinity")
     return weights
+
+
+def check_table_sizes(
+    names: list[str], sizes: list[int], n_classes: int, families: list[tuple[int, list[int]]]
+) -> None:
+    """Refuse tables that are too large by name; the core knows features by position only."""
+    for child, parents in families:
+        cells = math.prod([sizes[f] for f in (child, *parents)]) * n_classes
+        if cells > _core.MAX_TABLE_CELLS:
+            given = ", ".join([*(repr(names[p]) for p in parents), "the class"])
+            raise ValueError(
+                f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
+                f"{_core.MAX_TABLE_CELLS:,} are possible"
+            )

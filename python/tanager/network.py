@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
+from ._settings import Predictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,7 @@ class Network:
     """
 
     def __init__(
-        self, core: _core.Network, predictor: _core.Predictor, encoder: Encoder, feature_names: list[str],
+        self, core: _core.Network, predictor: Predictor, encoder: Encoder, feature_names: list[str],
         class_name: str, classes: npt.NDArray[Any],
     ):  # fmt: skip
         self._core = core
@@ -110,32 +111,42 @@ class Network:
     @property
     def arcs(self) -> list[tuple[str, str]]:
         """All arcs as (parent, child), those from the class first."""
-        return [(self.class_name, name) for name in self.feature_names] + self.feature_arcs
+        return [(self.class_name, name) for name in self.features] + self.feature_arcs
+
+    @property
+    def features(self) -> list[str]:
+        """The features that the network has: all columns but those that its learner left out."""
+        return [name for name, parents in zip(self.feature_names, self._parents, strict=True) if parents is not None]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The columns that the network does without."""
+        return [name for name, parents in zip(self.feature_names, self._parents, strict=True) if parents is None]
 
     @property
     def feature_arcs(self) -> list[tuple[str, str]]:
         """The arcs between features as (parent, child), in the order of the children."""
         names = self.feature_names
-        return [(names[p], names[child]) for child, parents in enumerate(self._parents) for p in parents]
+        return [(names[p], names[child]) for child, parents in enumerate(self._parents) for p in parents or ()]
 
     @property
     def families(self) -> dict[str, list[str]]:
         """The parents of every variable, the class last."""
-        return {name: self.parents(name) for name in [*self.feature_names, self.class_name]}
+        return {name: self.parents(name) for name in [*self.features, self.class_name]}
 
     def parents(self, name: str) -> list[str]:
         """Return the names of a variable's parents, the class last."""
         if name == self.class_name:
             return []
-        return [*(self.feature_names[p] for p in self._parents[self._position(name)]), self.class_name]
+        return [*(self.feature_names[p] for p in self._feature_parents(name)[1]), self.class_name]
 
     def cpt(self, name: str) -> ConditionalTable:
         """Return the conditional probability table of a feature or of the class, with its labels."""
         classes = self.classes.tolist()
         if name == self.class_name:
             return ConditionalTable(name, (name,), (classes,), self._core.class_probabilities)
-        position = self._position(name)
-        features = [*self._parents[position], position]
+        position, parents = self._feature_parents(name)
+        features = [*parents, position]
         names = tuple(self.feature_names[f] for f in features)
         labels = tuple(self._encoder.columns[f].labels() for f in features)
         return ConditionalTable(name, (*names, self.class_name), (*labels, classes), self._core.table(position))
@@ -194,14 +205,16 @@ class Network:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
         return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
 
-    def _position(self, name: str) -> int:
-        if name not in self.feature_names:
-            raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.feature_names)}")
-        return self.feature_names.index(name)
+    def _feature_parents(self, name: str) -> tuple[int, list[int]]:
+        position = self.feature_names.index(name) if name in self.feature_names else -1
+        parents = self._parents[position] if position >= 0 else None
+        if parents is None:
+            raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.features)}")
+        return position, parents
 
     def __repr__(self) -> str:
         kind = "naive Bayes" if self.is_naive else "TAN" if self.is_tan else "network"
         return (
-            f"<Network: {kind}, {len(self.feature_names)} features, {len(self.classes)} classes, "
+            f"<Network: {kind}, {len(self.features)} features, {len(self.classes)} classes, "
             f"{len(self.feature_arcs)} arcs between features, {self.n_parameters} parameters>"
         )

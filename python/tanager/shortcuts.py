@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import structure as st
-from ._base import BaseNetworkClassifier
+from ._network_base import BaseNetworkClassifier
 from .parameters import ParameterLearner
 
 __all__ = ["NaiveBayesClassifier", "TANClassifier"]

@@ -7,24 +7,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from . import _core
-from ._settings import Learning, Parents, Settings, resolve
+from ._settings import LearnedStructure, Learning, Parents, Requirements, Settings, resolve
 from ._validation import is_whole
 
 __all__ = ["ChowLiu", "FixedStructure", "NaiveBayes", "StructureLearner"]
 
-#: What to count for a learner: "singles" or "pairs", and further families as (child, parents).
-Requirements = tuple[str, list[tuple[int, list[int]]]]
-
 
 class StructureLearner(Settings, ABC):
     """Base of all structure learners."""
+
+    #: Whether the learner looks at the rows themselves, so that counts alone are not enough.
+    _needs_rows = False
 
     @abstractmethod
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
         """Say what must be counted before `_learn` is called."""
 
     @abstractmethod
-    def _learn(self, learning: Learning) -> Parents:
+    def _learn(self, learning: Learning) -> LearnedStructure:
         """Return the feature parents of every feature."""
 
 
@@ -45,8 +45,8 @@ class NaiveBayes(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         return "singles", []
 
-    def _learn(self, learning: Learning) -> Parents:
-        return [[] for _ in learning.feature_names]
+    def _learn(self, learning: Learning) -> LearnedStructure:
+        return LearnedStructure([[] for _ in learning.feature_names])
 
 
 class ChowLiu(StructureLearner):
@@ -89,9 +89,9 @@ class ChowLiu(StructureLearner):
             _position(self.root, feature_names, "root")
         return "pairs", []
 
-    def _learn(self, learning: Learning) -> Parents:
+    def _learn(self, learning: Learning) -> LearnedStructure:
         root = None if self.root is None else _position(self.root, learning.feature_names, "root")
-        return _core.learn_chow_liu(learning.counts, self.score, root, learning.threads)
+        return LearnedStructure(_core.learn_chow_liu(learning.counts, self.score, root, learning.threads))
 
 
 class FixedStructure(StructureLearner):
@@ -102,6 +102,8 @@ class FixedStructure(StructureLearner):
     arcs : list of (parent, child)
         Features by name or position. The class is a parent of every feature in any case: arcs from it may be listed, as
         in ``network.arcs``, and change nothing.
+    leave_out : list of names or positions or None, default=None
+        Features that the model does without.
 
     Notes
     -----
@@ -117,32 +119,55 @@ class FixedStructure(StructureLearner):
     ['x0', 'class']
     """
 
-    def __init__(self, arcs: Iterable[tuple[str | int, str | int]]):
+    def __init__(self, arcs: Iterable[tuple[str | int, str | int]], leave_out: Iterable[str | int] | None = None):
         self.arcs = arcs
+        self.leave_out = leave_out
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
         parents = self._parents(feature_names, class_name)
         return "singles", [(child, found) for child, found in enumerate(parents) if found]
 
-    def _learn(self, learning: Learning) -> Parents:
-        return self._parents(learning.feature_names, learning.class_name)
+    def _learn(self, learning: Learning) -> LearnedStructure:
+        return LearnedStructure(self._parents(learning.feature_names, learning.class_name))
 
     def _parents(self, feature_names: list[str], class_name: str) -> Parents:
-        parents: Parents = [[] for _ in feature_names]
-        given: Any = self.arcs  # whatever the user wrote
-        if isinstance(given, Iterator) or not isinstance(given, Iterable):
-            raise TypeError(f"arcs must be a list of pairs (parent, child), but is of type {type(given).__name__}")
-        for arc in given:
-            if isinstance(arc, str) or not isinstance(arc, Iterable) or len(pair := tuple(arc)) != 2:
-                raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
-            parent, child = pair
-            if child == class_name and class_name not in feature_names:
-                raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
-            position = _position(child, feature_names, "child")
-            if parent == class_name and class_name not in feature_names:
-                continue
-            parents[position].append(_position(parent, feature_names, "parent"))
+        found: list[list[int]] = [[] for _ in feature_names]
+        for parent, child in read_arcs(self.arcs, feature_names, class_name, "arcs"):
+            found[child].append(parent)
+        parents: Parents = [*found]
+        for feature in read_features(self.leave_out, feature_names, "leave_out"):
+            if found[feature] or any(feature in others for others in found):
+                raise ValueError(f"leave_out names {feature_names[feature]!r}, but arcs go to or from it")
+            parents[feature] = None
         return parents
+
+
+def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str) -> list[tuple[int, int]]:
+    """Return arcs between features by position. Arcs from the class are there in any case and left out."""
+    arcs = []
+    for arc in _listed(given, what, "pairs (parent, child)"):
+        if isinstance(arc, str) or not isinstance(arc, Iterable) or len(pair := tuple(arc)) != 2:
+            raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
+        parent, child = pair
+        if child == class_name and class_name not in feature_names:
+            raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
+        position = _position(child, feature_names, "child")
+        if parent == class_name and class_name not in feature_names:
+            continue
+        arcs.append((_position(parent, feature_names, "parent"), position))
+    return arcs
+
+
+def read_features(given: Any, feature_names: list[str], what: str) -> list[int]:
+    """Return features by position; None means none."""
+    listed = () if given is None else _listed(given, what, "names or positions")
+    return [_position(feature, feature_names, f"every feature in {what}") for feature in listed]
+
+
+def _listed(given: Any, what: str, items: str) -> Iterable[Any]:
+    if isinstance(given, (str, Iterator)) or not isinstance(given, Iterable):
+        raise TypeError(f"{what} must be a list of {items}, but is of type {type(given).__name__}")
+    return given
 
 
 def _position(feature: Any, feature_names: list[str], what: str) -> int:

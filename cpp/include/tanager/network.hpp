@@ -9,18 +9,24 @@
 
 namespace tanager {
 
-/// Which feature parents every feature has. The class is a parent of every feature and is not listed.
+/// Which features a model has, and which feature parents each of them has. The class is a parent of every feature of
+/// the model and is not listed. A feature that the model leaves out is absent: it has no table, and prediction does not
+/// look at it.
 class Structure {
  public:
   /// Throws InvalidInput if a parent does not exist, is listed twice or is its own child, or if the arcs form a cycle.
   explicit Structure(std::vector<std::vector<std::size_t>> parents);
+  /// Leaves out the features marked in `absent`; throws InvalidInput as well if one of them has parents or children.
+  static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
   /// No arcs between features.
   static Structure naive(std::size_t n_features);
 
+  /// Number of features, absent ones included.
   std::size_t n_features() const { return parents_.size(); }
+  bool is_absent(std::size_t feature) const { return !absent_.empty() && absent_[feature]; }
   const std::vector<std::size_t>& parents(std::size_t feature) const { return parents_[feature]; }
   Family family(std::size_t feature) const { return {feature, parents_[feature]}; }
-  /// Every feature after its parents, each tree walked depth first, lowest index first.
+  /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
   const std::vector<std::size_t>& order() const { return order_; }
   /// The largest number of feature parents of any feature.
   std::size_t max_parents() const;
@@ -29,22 +35,26 @@ class Structure {
   bool is_naive() const { return max_parents() == 0; }
   /// Every feature has at most one feature parent (a forest).
   bool is_one_dependence() const { return max_parents() <= 1; }
-  /// One tree spans all features.
+  /// One tree spans all features of the model.
   bool is_tan() const;
   /// The features fall into groups; each group is fully connected, and there are no arcs between groups.
   bool is_semi_naive() const;
 
-  bool operator==(const Structure& other) const { return parents_ == other.parents_; }
+  bool operator==(const Structure&) const = default;
 
  private:
+  Structure() = default;
+
   std::vector<std::vector<std::size_t>> parents_;
+  std::vector<bool> absent_;  // empty if none is
   std::vector<std::size_t> order_;
 };
 
 /// A learned classifier: structure and conditional probability tables. Immutable, so any number of threads may use it.
 class Network {
  public:
-  /// `tables[f]` is P(f | parents, class), laid out as CountTable: parents outermost, then f's value, then the class.
+  /// `tables[f]` is P(f | parents, class), laid out as CountTable: parents outermost, then f's value, then the class;
+  /// empty for an absent feature.
   /// Throws InvalidInput if a size is wrong, a number is not a probability, or a distribution does not sum to one.
   Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
           std::vector<std::vector<double>> tables);

@@ -98,7 +98,7 @@ TANAGER_ALWAYS_INLINE void joint_body(const Block& block, double* joint, double*
   const LookupTables& tables = block.tables;
   const std::size_t width = tables.padded_classes, s = tables.n_classes;
   std::fill_n(incomplete, block.rows, std::uint8_t{0});
-  for (std::size_t f = 0; f < block.columns.size(); ++f) {
+  for (const std::size_t f : tables.features) {
     const std::uint32_t last = block.cardinalities[f] - 1;
     if (block.columns[f].wide)
       mark_incomplete(codes_of<std::uint16_t>(block, f), block.rows, static_cast<std::uint16_t>(last), incomplete);

@@ -176,7 +176,7 @@ void Predictor::predict(std::span<const Code> row, Output output, std::span<doub
   check_size("a row", n_features(), row.size());
   check_size("the output", s, out.size());
   bool complete = true;
-  for (std::size_t f = 0; f < row.size(); ++f) complete &= row[f] < tables_->cardinalities[f];
+  for (const std::size_t f : lookup.features) complete &= row[f] < tables_->cardinalities[f];
   if (complete) {
     std::copy_n(lookup.prior.begin(), s, out.begin());
     for (const LookupGroup& group : lookup.groups) {

@@ -141,7 +141,7 @@ void SummingOut::enumerate(std::span<const Code> row, std::span<double> out, Wor
   work.terms.resize(s);
   for (std::uint64_t i = 0; i < joint_values; ++i) {
     work.terms = log_prior_;
-    for (std::size_t f = 0; f < row.size(); ++f) {
+    for (const std::size_t f : order) {
       if (work.row[f] == kMissing) continue;
       const double* t = term(f, work.row);
       for (std::size_t c = 0; c < s; ++c) work.terms[c] += t[c];

@@ -99,6 +99,8 @@ LookupTables build_lookup_tables(const Network& network, std::span<const std::ve
   LookupTables tables;
   tables.n_classes = network.n_classes();
   tables.padded_classes = padded(tables.n_classes);
+  tables.features = network.structure().order();
+  std::sort(tables.features.begin(), tables.features.end());
   tables.prior.assign(tables.padded_classes, 0.0);
   for (std::uint32_t c = 0; c < tables.n_classes; ++c) tables.prior[c] = std::log(network.class_probabilities()[c]);
 

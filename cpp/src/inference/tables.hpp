@@ -28,7 +28,8 @@ struct LookupTables {
   std::uint32_t n_classes = 0;
   /// n_classes rounded up to what vector registers like: 1, 2, 4, then multiples of 8. Rows of `cells` are this long.
   std::uint32_t padded_classes = 0;
-  std::vector<double> prior;  ///< ln P(class), padded
+  std::vector<std::size_t> features;  ///< that the model has, in increasing order
+  std::vector<double> prior;          ///< ln P(class), padded
   std::vector<LookupGroup> groups;
   std::vector<double> cells;  ///< [group][joint value][padded class]
 };

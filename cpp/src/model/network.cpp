@@ -52,7 +52,8 @@ Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, 
           join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
   }
   for (std::size_t f = 0; f < n; ++f) {
-    const std::uint64_t expected = checked_table_size(structure_.family(f), cardinalities_, n_classes());
+    const std::uint64_t expected =
+        structure_.is_absent(f) ? 0 : checked_table_size(structure_.family(f), cardinalities_, n_classes());
     if (tables_[f].size() != expected)
       throw InvalidInput(
           join_text("the table of feature ", f, " must have ", expected, " cells, but has ", tables_[f].size()));

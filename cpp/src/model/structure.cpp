@@ -27,9 +27,22 @@ void check_parents(const std::vector<std::vector<std::size_t>>& parents) {
   }
 }
 
+void check_absent(const std::vector<std::vector<std::size_t>>& parents, const std::vector<bool>& absent) {
+  if (absent.size() != parents.size())
+    throw InvalidInput(join_text("whether a feature is absent must be said of ", parents.size(),
+                                 " features, but was said of ", absent.size()));
+  for (std::size_t child = 0; child < parents.size(); ++child) {
+    if (absent[child] && !parents[child].empty())
+      throw InvalidInput(join_text("feature ", child, " is absent, but has parents"));
+    for (const std::size_t parent : parents[child])
+      if (absent[parent]) throw InvalidInput(join_text("feature ", child, " has parent ", parent, ", which is absent"));
+  }
+}
+
 // Depth first with an explicit stack (a chain of 60,000 features must not overflow the call stack): a feature is placed
 // as soon as its last parent is, so that a tree's branches stay together.
-std::vector<std::size_t> topological_order(const std::vector<std::vector<std::size_t>>& parents) {
+std::vector<std::size_t> topological_order(const std::vector<std::vector<std::size_t>>& parents,
+                                           const std::vector<bool>& absent) {
   const std::size_t n = parents.size();
   std::vector<std::vector<std::size_t>> children(n);
   std::vector<std::size_t> waiting(n);
@@ -37,10 +50,11 @@ std::vector<std::size_t> topological_order(const std::vector<std::vector<std::si
     waiting[child] = parents[child].size();
     for (const std::size_t parent : parents[child]) children[parent].push_back(child);
   }
+  const auto is_absent = [&](std::size_t feature) { return !absent.empty() && absent[feature]; };
   std::vector<std::size_t> order, stack;
   order.reserve(n);
   for (std::size_t root = n; root-- > 0;)
-    if (parents[root].empty()) stack.push_back(root);
+    if (parents[root].empty() && !is_absent(root)) stack.push_back(root);
   while (!stack.empty()) {
     const std::size_t feature = stack.back();
     stack.pop_back();
@@ -48,7 +62,7 @@ std::vector<std::size_t> topological_order(const std::vector<std::vector<std::si
     for (auto child = children[feature].rbegin(); child != children[feature].rend(); ++child)
       if (--waiting[*child] == 0) stack.push_back(*child);
   }
-  if (order.size() < n) {
+  if (order.size() + static_cast<std::size_t>(std::count(absent.begin(), absent.end(), true)) < n) {
     const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t count) { return count > 0; });
     throw InvalidInput(join_text("the arcs form a cycle that feature ", stuck - waiting.begin(), " lies on or behind"));
   }
@@ -59,7 +73,18 @@ std::vector<std::size_t> topological_order(const std::vector<std::vector<std::si
 
 Structure::Structure(std::vector<std::vector<std::size_t>> parents) : parents_(std::move(parents)) {
   check_parents(parents_);
-  order_ = topological_order(parents_);
+  order_ = topological_order(parents_, absent_);
+}
+
+Structure Structure::leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents) {
+  check_parents(parents);
+  check_absent(parents, absent);
+  if (std::find(absent.begin(), absent.end(), true) == absent.end()) absent.clear();
+  Structure structure;
+  structure.parents_ = std::move(parents);
+  structure.absent_ = std::move(absent);
+  structure.order_ = topological_order(structure.parents_, structure.absent_);
+  return structure;
 }
 
 Structure Structure::naive(std::size_t n_features) {
@@ -73,8 +98,8 @@ std::size_t Structure::max_parents() const {
 }
 
 bool Structure::is_tan() const {
-  if (!is_one_dependence() || parents_.empty()) return false;
-  return std::count_if(parents_.begin(), parents_.end(), [](const auto& parents) { return parents.empty(); }) == 1;
+  if (!is_one_dependence()) return false;
+  return std::count_if(order_.begin(), order_.end(), [&](std::size_t f) { return parents_[f].empty(); }) == 1;
 }
 
 bool Structure::is_semi_naive() const {

@@ -58,12 +58,10 @@ Network estimate_dirichlet(const Structure& structure, const CountSet& counts, c
                                  options.class_prior.size()));
   }
 
-  std::vector<std::vector<double>> tables;
-  tables.reserve(counts.n_features());
-  for (std::size_t f = 0; f < counts.n_features(); ++f) {
-    std::vector<double> cells = counts.table(structure.family(f)).cells;
-    normalize(cells, counts.cardinalities()[f], s, alpha_of(cells.size()));
-    tables.push_back(std::move(cells));
+  std::vector<std::vector<double>> tables(counts.n_features());
+  for (const std::size_t f : structure.order()) {
+    tables[f] = counts.table(structure.family(f)).cells;
+    normalize(tables[f], counts.cardinalities()[f], s, alpha_of(tables[f].size()));
   }
   return Network(structure, {counts.cardinalities().begin(), counts.cardinalities().end()}, std::move(prior),
                  std::move(tables));

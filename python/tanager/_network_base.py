@@ -1,0 +1,81 @@
+"""Classifiers that are one network: a structure learner, then a parameter learner."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy.typing as npt
+
+from . import _core
+from ._base import BaseClassifier, Schema
+from ._encoding import Encoder
+from ._settings import Learned, Learning, Requirements
+from ._trace import SearchTrace
+from .network import Network
+from .parameters import ParameterLearner, resolve_parameters
+from .structure import StructureLearner
+
+
+class BaseNetworkClassifier(BaseClassifier):
+    """Fitting and prediction of one network; a subclass only chooses the structure learner."""
+
+    network_: Network
+    search_trace_: SearchTrace
+
+    def __init__(
+        self,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            discretizer=discretizer,
+            numeric_features=numeric_features,
+            categories=categories,
+            unseen=unseen,
+            class_prior=class_prior,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.parameters = parameters
+
+    @abstractmethod
+    def _structure(self) -> StructureLearner:
+        """Return the structure learner."""
+
+    def _requirements(self, schema: Schema) -> Requirements:
+        return self._structure()._requirements(schema.feature_names, schema.class_name)
+
+    def _learn(self, learning: Learning) -> Learned:
+        found = self._structure()._learn(learning)
+        learning = learning.counting(found.parents)
+        core = resolve_parameters(self.parameters)._estimate(learning, found.parents)
+        return Learned(core, _core.Predictor(core), learning.counts, found.trace)
+
+    def _attributes(
+        self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
+    ) -> dict[str, Any]:
+        network = Network(learned.core, learned.predictor, encoder, schema.feature_names, schema.class_name, classes)
+        return {"network_": network}
+
+    def _check_parts(self) -> None:
+        learner = self._structure()
+        if learner._needs_rows:
+            raise ValueError(
+                f"{type(learner).__name__} needs all rows at once, so that it cannot learn part by part: use fit, or "
+                "partial_fit with FixedStructure"
+            )
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        self._structure()
+        resolve_parameters(self.parameters)
