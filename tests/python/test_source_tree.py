@@ -36,6 +36,7 @@ HEADER_STAGES = {
     "network": "model",
     "predictor": "inference",
     "parameters": "parameters",
+    "evaluation": "evaluation",
     "structure": "structure",
     "model": "io",
     "tanager": "io",

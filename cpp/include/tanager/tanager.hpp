@@ -6,6 +6,7 @@
 #include "tanager/discretize.hpp"
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/evaluation.hpp"
 #include "tanager/model.hpp"
 #include "tanager/network.hpp"
 #include "tanager/parameters.hpp"
