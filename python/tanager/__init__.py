@@ -17,12 +17,13 @@ from ._core import ModelFileError, __version__
 from ._model_file import load
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
-from .shortcuts import NaiveBayesClassifier, TANClassifier
+from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
 __all__ = [
     "BayesNetClassifier",
     "EqualFrequencyDiscretizer",
     "EqualWidthDiscretizer",
+    "KDBClassifier",
     "MDLPDiscretizer",
     "ModelFileError",
     "NaiveBayesClassifier",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
@@ -49,6 +50,16 @@ class Training:
     classes: npt.NDArray[Any]
     codes: npt.NDArray[Any]
     weights: Floats | None
+
+
+def _learns_in_parts(clf: BaseClassifier) -> bool:
+    """Say whether `partial_fit` exists; the reason if it does not is the cause of the AttributeError."""
+    try:
+        clf._check_settings()
+    except (TypeError, ValueError):
+        return True  # the call itself says what is wrong with them
+    clf._check_parts()
+    return True
 
 
 class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -118,6 +129,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn_from(rows.schema, *self._start(rows))
         return self
 
+    @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: the counts of all calls add up.
 
@@ -135,7 +147,6 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         -------
         self
         """
-        self._check_parts()
         if not self._is_fitted():
             rows = self._read_training(X, y, classes, sample_weight)
             self._learn_from(rows.schema, *self._start(rows))

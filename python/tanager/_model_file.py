@@ -218,6 +218,7 @@ def _settings_classes() -> dict[str, type]:
 
 def _estimators() -> dict[str, type[BaseClassifier]]:
     from ._classifier import BayesNetClassifier
-    from .shortcuts import NaiveBayesClassifier, TANClassifier
+    from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
-    return {cls.__name__: cls for cls in (BayesNetClassifier, NaiveBayesClassifier, TANClassifier)}
+    known = (BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
+    return {cls.__name__: cls for cls in known}

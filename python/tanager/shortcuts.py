@@ -8,7 +8,7 @@ from . import structure as st
 from ._network_base import BaseNetworkClassifier
 from .parameters import ParameterLearner
 
-__all__ = ["NaiveBayesClassifier", "TANClassifier"]
+__all__ = ["KDBClassifier", "NaiveBayesClassifier", "TANClassifier"]
 
 
 class NaiveBayesClassifier(BaseNetworkClassifier):
@@ -85,3 +85,58 @@ class TANClassifier(BaseNetworkClassifier):
 
     def _structure(self) -> st.StructureLearner:
         return st.ChowLiu(self.criterion, self.root)
+
+
+class KDBClassifier(BaseNetworkClassifier):
+    """k-dependence classifier: every feature depends on the class and on at most k other features.
+
+    The same as ``BayesNetClassifier(structure=KDB(k=k))``; see there for the other parameters and the attributes. Choose
+    it over TAN when features depend on several others at once and there are enough rows to fill the larger tables.
+
+    Parameters
+    ----------
+    k : int, default=2
+        The most feature parents of a feature.
+
+    References
+    ----------
+    Sahami (1996), Learning limited dependence Bayesian classifiers. Proceedings of the second international conference
+    on knowledge discovery and data mining.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> round(tg.KDBClassifier(k=2).fit(data.X, data.y).score(data.X, data.y), 2)
+    0.83
+    """
+
+    def __init__(
+        self,
+        k: int = 2,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            parameters,
+            discretizer=discretizer,
+            numeric_features=numeric_features,
+            categories=categories,
+            unseen=unseen,
+            class_prior=class_prior,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.k = k
+
+    def _structure(self) -> st.StructureLearner:
+        return st.KDB(self.k)

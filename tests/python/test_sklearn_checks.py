@@ -13,6 +13,8 @@ from tanager import structure as st
     [
         tg.BayesNetClassifier(),
         tg.BayesNetClassifier(structure=st.ChowLiu(score="bic"), parameters=pr.Dirichlet(equivalent_sample_size=5.0)),
+        tg.KDBClassifier(),
+        tg.KDBClassifier(k=1),
         tg.NaiveBayesClassifier(),
         tg.NaiveBayesClassifier(discretizer="equal-frequency"),
         tg.TANClassifier(),

@@ -34,8 +34,8 @@ struct KdbOptions {
 /// earlier-ranked ones Y with the highest I(X;Y|C), listed in the order of the columns. Ties in the ranking go to the
 /// lowest feature, ties among parents to the one ranked first; informations that differ by less than rounding can
 /// explain (1.5e-11 nats) are tied. With missing cells each information is that of the rows where what it is about is
-/// observed. Needs CountScope::kPairs unless k is 0. Throws InvalidInput, naming child, parents and size, if the table
-/// of a family would be too large.
+/// observed. Needs CountScope::kPairs unless k is 0. The counts of families with two parents and more have to be made
+/// once the structure is known.
 Structure learn_kdb(const CountSet& counts, const KdbOptions& options = {}, int threads = 1);
 
 }  // namespace tanager

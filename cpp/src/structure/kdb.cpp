@@ -51,7 +51,6 @@ Structure learn_kdb(const CountSet& counts, const KdbOptions& options, int threa
                      [&](std::size_t a, std::size_t b) { return about_child(a) > about_child(b); });
     chosen.resize(std::min(i, options.k));
     std::sort(chosen.begin(), chosen.end());
-    checked_table_size({child, chosen}, counts.cardinalities(), counts.n_classes());
   }
   return Structure(std::move(parents));
 }
