@@ -127,7 +127,7 @@ def _given_folds(cv: Any, n_rows: int) -> tuple[npt.NDArray[np.uint32], int] | N
     if hasattr(cv, "split") and not isinstance(cv, np.ndarray):
         return None
     if isinstance(cv, (list, tuple)):
-        if not cv or not all(np.ndim(label) == 0 for label in cv):
+        if not cv or not all(map(np.isscalar, cv)):
             return None
     elif not hasattr(cv, "__array__"):
         return None
@@ -145,7 +145,7 @@ def _given_folds(cv: Any, n_rows: int) -> tuple[npt.NDArray[np.uint32], int] | N
             "such as scikit-learn's PredefinedSplit"
         )
     if len(values) < 2:
-        raise ValueError(f"cv must give at least 2 folds, but all rows are in fold {values[0]!r}")
+        raise ValueError(f"cv must give at least 2 folds, but all rows are in fold {values[0]}")
     return folds.reshape(-1).astype(np.uint32), len(values)
 
 
@@ -154,8 +154,8 @@ def _is_label(label: Any) -> bool:
 
 
 def _from_folds(folds: npt.NDArray[np.uint32], n_folds: int) -> list[Split]:
-    # Sorting by fold, rows in their order, is far cheaper than one look at all rows for every fold.
-    order = np.argsort(folds, kind="stable")
+    # Sorting by fold is far cheaper than one look at all rows for every fold, and numbers of 16 bits are the fastest.
+    order = np.argsort(folds.astype(np.uint16) if n_folds <= 2**16 else folds, kind="stable")
     ends = np.cumsum(np.bincount(folds, minlength=n_folds))
     parts = np.split(order, ends[:-1])
     kept = np.ones(len(folds), dtype=bool)
