@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Timing, best_call, race, run_child
+from benchmarks.harness import Timing, best_call, find_program, race, run_child
 from benchmarks.options import Options
 from benchmarks.peers import Contender, make, peers_for
 from benchmarks.peers.onehot_blas import OneHotTan
@@ -107,10 +107,11 @@ def _seconds_inside(fitted: Any, row: NDArray[Any]) -> float | None:
 
 def _seconds_of_program(folder: Path, label: str) -> float | None:
     """The same from the benchmark program that prints "LABEL  ns-per-row ..." for several models."""
-    found = next((p for p in (folder / "prediction", folder / "benchmarks" / "prediction") if p.exists()), None)
-    if found is None:
+    try:
+        program = find_program(folder, "prediction")
+    except FileNotFoundError:
         return None
-    lines = subprocess.run([str(found)], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.splitlines()
     times = [line[len(label) :].split()[0] for line in lines if line.startswith(label)]
     return float(times[0]) * 1e-9 if times else None
 

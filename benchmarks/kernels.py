@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Timing, best_of, has_avx512, idle_share, race
+from benchmarks.harness import best_of, has_avx512, race, race_when_quiet
 from benchmarks.options import Options
 from benchmarks.peers import make
 from benchmarks.report import Report, Row
@@ -74,42 +73,23 @@ def threads(report: Report, options: Options) -> None:
         "TAN predict_proba": (partial(one.predict_proba, X), partial(two.predict_proba, X)),
     }
     for name, (single, double) in tasks.items():
-        times, quiet = _race_when_quiet(single, double, 20 * options.seconds)
-        report.table(name, [Row(n, t) for n, t in times.items()])
-        report.figure(
-            f"{name}, two threads",
-            times["one thread"].wall / times["two threads"].wall,
-            "x",
-            judged=report.judge and quiet,
-            remark="" if quiet else "the machine was never idle",
-            **({"at_least": 1.6} if "core" in name else {}),
-        )
+        two_threads(report, options, name, single, double, 1.6 if "core" in name else None)
 
 
-def _race_when_quiet(single: Call, double: Call, limit: float) -> tuple[dict[str, Timing], bool]:
-    """Times of one and two threads, and whether the machine had two cores to give.
-
-    A program that holds a core spoils any gain, so a look at the machine goes before every try, and the best of the
-    tries on an idle machine counts. Without any, the times are those of a busy one.
-    """
-    contenders = {"one thread": single, "two threads": double}
-    best = race(contenders, 3)
-    end = time.perf_counter() + limit
-    tries = 0
-    while tries < _TRIES and time.perf_counter() < end:
-        if idle_share(0.2) < _IDLE:
-            continue
-        times = race(contenders, 3)
-        if tries > 0:
-            times = {n: Timing(min(t.wall, best[n].wall), min(t.cpu, best[n].cpu)) for n, t in times.items()}
-        best = times
-        tries += 1
-    return best, tries > 0
-
-
-#: The share of all cores that must be idle just before a try, and how many tries make a good best.
-_IDLE = 0.9
-_TRIES = 8
+def two_threads(
+    report: Report, options: Options, name: str, single: Call, double: Call, at_least: float | None = None
+) -> None:
+    """Report the wall time of one thread over that of two; judged only if the machine was idle meanwhile."""
+    times, quiet = race_when_quiet(single, double, 20 * options.seconds)
+    report.table(name, [Row(n, t) for n, t in times.items()])
+    report.figure(
+        f"{name}, two threads",
+        times["one thread"].wall / times["two threads"].wall,
+        "x",
+        judged=report.judge and quiet,
+        remark="" if quiet else "the machine was never idle",
+        at_least=at_least,
+    )
 
 
 def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:

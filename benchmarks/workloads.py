@@ -29,6 +29,7 @@ class Workload:
 
 NAIVE_BAYES = Workload(rows=1_000_000, features=30, values=4, classes=2, tree=False)
 TAN = Workload(rows=100_000, features=50, values=4, classes=3, tree=True)
+AODE = Workload(rows=100_000, features=30, values=4, classes=2, tree=True)
 # The frame of strings: as many cells as a user's table of a few hundred megabytes, arity as usual for categories.
 STRINGS = Workload(rows=200_000, features=20, values=8, classes=2, tree=False)
 
@@ -36,6 +37,7 @@ STRINGS = Workload(rows=200_000, features=20, values=8, classes=2, tree=False)
 QUICK = {
     NAIVE_BAYES: replace(NAIVE_BAYES, rows=50_000),
     TAN: replace(TAN, rows=10_000, features=20),
+    AODE: replace(AODE, rows=10_000),
     STRINGS: replace(STRINGS, rows=10_000),
 }
 

@@ -1,0 +1,70 @@
+"""Real tables as integer codes. They are not part of the repository: `TANAGER_SHARED`, or a folder beside the clone."""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import ROOT
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """C-ordered int8 codes of the features and the class, as `workloads.sample` gives them."""
+
+    name: str
+    X: NDArray[np.int8]
+    y: NDArray[np.int8]
+
+    def __str__(self) -> str:
+        rows, features = self.X.shape
+        values = self.X.max(axis=0) + 1
+        span = f"{values.min()}" if values.min() == values.max() else f"{values.min()} to {values.max()}"
+        return f"{self.name}, {rows:,} x {features} x {span} values, {self.y.max() + 1} classes"
+
+    def thinned(self, rows: int) -> CodedTable:
+        """So many of its rows, spread evenly over the whole: a table may be sorted."""
+        chosen = np.linspace(0, len(self.y) - 1, min(rows, len(self.y))).astype(np.intp)
+        return CodedTable(self.name, np.ascontiguousarray(self.X[chosen]), self.y[chosen])
+
+
+def folder() -> Path:
+    """Where the tables should be."""
+    return Path(os.environ.get("TANAGER_SHARED") or ROOT.parent / "shared") / "data"
+
+
+def chess() -> CodedTable:
+    """King and rook against king and pawn: 36 features of two or three values, two classes."""
+    cells = _read("chess")
+    return CodedTable("chess", _coded(cells[:, :-1]), _coded(cells[:, -1:])[:, 0])
+
+
+def letter() -> CodedTable:
+    """Letter recognition, every feature cut into five intervals that hold about as many rows each; 26 classes."""
+    from tanager import EqualFrequencyDiscretizer
+
+    cells = _read("letter")
+    numbers = cells[:, :-1].astype(np.float64)
+    intervals = EqualFrequencyDiscretizer(5).fit(numbers).transform(numbers)
+    return CodedTable("letter in five bins", _coded(np.asarray(intervals)), _coded(cells[:, -1:])[:, 0])
+
+
+def _read(name: str) -> NDArray[Any]:
+    path = folder() / f"{name}.csv"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"expected the table in {path}; TANAGER_SHARED names another folder that has data/{name}.csv"
+        )
+    with path.open(encoding="utf-8", newline="") as file:
+        return np.array(list(csv.reader(file))[1:])
+
+
+def _coded(cells: NDArray[Any]) -> NDArray[np.int8]:
+    codes = [np.unique(column, return_inverse=True)[1] for column in cells.T]
+    return np.ascontiguousarray(np.array(codes, dtype=np.int8).T)
