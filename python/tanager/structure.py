@@ -114,6 +114,9 @@ class KDB(StructureLearner):
     features it is about are observed. `partial_fit` can add parts only with k up to 1: with more parents the tables to
     count are known only when all rows have been seen.
 
+    Missing cells are summed out exactly in prediction. With k above 1 this goes through the joint values of the missing
+    features that matter in a row; a row with more than 4,194,304 of them is refused.
+
     References
     ----------
     Sahami (1996), Learning limited dependence Bayesian classifiers. Proceedings of the second international conference
