@@ -18,14 +18,13 @@ namespace {
 // a penalty only the order of the pairs matters, and cells that happen to be missing must not make a pair look weaker:
 // all rows are taken to tell as much as the observed ones. On complete data both are N I(X;Y|C).
 double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
+  const double information = pair_information(counts, u, v);
+  if (score == Score::kLogLikelihood) return counts.n_rows() * information;
   const double r_u = counts.cardinalities()[u], r_v = counts.cardinalities()[v], s = counts.n_classes();
   const auto table = counts.pair(u, v);
   const double observed = std::accumulate(table.begin(), table.end(), 0.0);
-  const double information = pair_information(counts, u, v);
   const double degrees = (r_u - 1) * (r_v - 1) * s;
   switch (score) {
-    case Score::kLogLikelihood:
-      return counts.n_rows() * information;
     case Score::kAic:
       return observed * information - degrees;
     case Score::kBic:
