@@ -1,6 +1,7 @@
 /// Everything: learning, prediction, model files.
 #pragma once
 
+#include "tanager/aode.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
 #include "tanager/discretize.hpp"

@@ -1,37 +1,13 @@
 #include "tanager/network.hpp"
 
-#include <cmath>
 #include <string>
 #include <utility>
 
+#include "model/distributions.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
-namespace {
-
-// Estimates are quotients of sums, so a distribution's sum is off by rounding only.
-constexpr double kSumTolerance = 1e-6;
-
-// `table` is [configurations][values][classes]; for every configuration and class the values must be a distribution.
-void check_distributions(std::span<const double> table, std::size_t values, std::size_t classes,
-                         const std::string& what) {
-  const std::size_t block = values * classes;
-  for (std::size_t start = 0; start < table.size(); start += block)
-    for (std::size_t c = 0; c < classes; ++c) {
-      double sum = 0;
-      for (std::size_t k = 0; k < values; ++k) {
-        const double p = table[start + k * classes + c];
-        if (!(p >= 0 && p <= 1 + kSumTolerance))
-          throw InvalidInput(join_text(what, " must hold probabilities, but one is ", p));
-        sum += p;
-      }
-      if (!(std::abs(sum - 1) <= kSumTolerance))
-        throw InvalidInput(join_text(what, " must sum to one over the values, but a sum is ", sum));
-    }
-}
-
-}  // namespace
 
 Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
                  std::vector<std::vector<double>> tables)
@@ -45,7 +21,8 @@ Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, 
                                  cardinalities_.size(), " and ", tables_.size()));
   if (class_probabilities_.empty() || class_probabilities_.size() > kMaxValues)
     throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", class_probabilities_.size()));
-  check_distributions(class_probabilities_, class_probabilities_.size(), 1, "the class probabilities");
+  check_distributions(class_probabilities_, class_probabilities_.size(), 1,
+                      [] { return std::string("the class probabilities"); });
   for (std::size_t f = 0; f < n; ++f) {
     if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
       throw InvalidInput(
@@ -57,7 +34,8 @@ Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, 
     if (tables_[f].size() != expected)
       throw InvalidInput(
           join_text("the table of feature ", f, " must have ", expected, " cells, but has ", tables_[f].size()));
-    check_distributions(tables_[f], cardinalities_[f], n_classes(), join_text("the table of feature ", f));
+    check_distributions(tables_[f], cardinalities_[f], n_classes(),
+                        [&] { return join_text("the table of feature ", f); });
   }
 }
 

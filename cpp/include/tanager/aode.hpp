@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tanager/counts.hpp"
+#include "tanager/predictor.hpp"
+
+namespace tanager {
+
+/// Averaged one-dependence estimators (Webb, Boughton and Wang 2005): one model per feature, in which that feature (the
+/// super-parent) and the class are the parents of all others, and the average of what these models say:
+///
+///     P(c, x) = mean over p of P(c) P(x_p | c) prod_{i != p} P(x_i | x_p, c)
+///
+/// Immutable and cheap to copy: copies share the tables.
+class Aode {
+ public:
+  /// `singles` are P(f | class), one feature after the other, each [value][class]. `pairs` are P(child | parent,
+  /// class): [parent][value of the parent][child other than the parent][value of the child][class]. `value_counts` says
+  /// how much weight every value of every feature had in learning, one feature after the other. Throws InvalidInput if
+  /// a size is wrong, a number is not a probability, or a distribution does not sum to one.
+  Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities, std::vector<double> singles,
+       std::vector<double> pairs, std::vector<double> value_counts, double min_count = 0);
+
+  std::size_t n_features() const { return tables_->cardinalities.size(); }
+  std::uint32_t n_classes() const { return static_cast<std::uint32_t>(tables_->class_probabilities.size()); }
+  std::span<const std::uint32_t> cardinalities() const { return tables_->cardinalities; }
+  std::span<const double> class_probabilities() const { return tables_->class_probabilities; }
+  /// P(feature | class): [value][class]
+  std::span<const double> single(std::size_t feature) const;
+  /// P(child | value of the parent, class): [value of the child][class]
+  std::span<const double> pair(std::size_t parent, std::size_t value, std::size_t child) const;
+  /// The weight that every value of a feature had in learning.
+  std::span<const double> value_counts(std::size_t feature) const;
+  /// A feature is super-parent for a row only if its value there was seen in rows of at least this weight; a row
+  /// without any such feature is left to naive Bayes. Zero: every feature always is, and summed out where missing.
+  double min_count() const { return tables_->min_count; }
+  /// Free parameters of all models together.
+  std::uint64_t n_parameters() const;
+
+  /// All of them one after the other, laid out as the constructor takes them.
+  std::span<const double> singles() const { return tables_->singles; }
+  std::span<const double> pairs() const { return tables_->pairs; }
+  std::span<const double> value_counts() const { return tables_->value_counts; }
+
+ private:
+  struct Tables {
+    std::vector<std::uint32_t> cardinalities;
+    std::vector<double> class_probabilities;
+    std::vector<double> singles;
+    std::vector<double> pairs;
+    std::vector<double> value_counts;
+    double min_count = 0;
+    std::vector<std::size_t> first_values;  // n_features + 1: values of all features before
+    std::vector<std::size_t> pair_offsets;  // n_features + 1: of a parent's first table
+  };
+  std::shared_ptr<const Tables> tables_;
+};
+
+struct AodeOptions {
+  /// Added to every count. Zero gives maximum likelihood; where nothing was seen the distribution is then uniform.
+  double alpha = 1.0;
+  /// See Aode::min_count.
+  double min_count = 0;
+  /// If not empty, the class probabilities themselves.
+  std::vector<double> class_prior;
+};
+
+/// All models at once from the counts of pairs: every table as estimate_dirichlet would make it. Throws InvalidInput if
+/// the counts have no pairs, or the tables would be too large.
+Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
+
+/// The averaged models made ready for speed. A missing feature is summed out of every model exactly; nothing
+/// underflows, however many features there are. The same row gives the same bits alone, in a batch, on any number of
+/// threads and on any instruction set. Immutable and safe to share between threads.
+class AodePredictor {
+ public:
+  explicit AodePredictor(const Aode& aode);
+  ~AodePredictor();
+  AodePredictor(AodePredictor&&) noexcept;
+  AodePredictor& operator=(AodePredictor&&) noexcept;
+
+  std::size_t n_features() const;
+  std::uint32_t n_classes() const;
+
+  /// One row: writes n_classes numbers.
+  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
+  /// The most probable class of one row; ties go to the lowest index.
+  std::uint32_t predict_class(std::span<const Code> row) const;
+
+  /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes.
+  void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
+  void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
+  /// The most probable class of every row.
+  void predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads = 1) const;
+  void predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out, int threads = 1) const;
+
+  /// A batch given feature by feature; `columns` has one entry per feature.
+  void predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output, std::span<double> out,
+                       int threads = 1) const;
+  void predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows, std::span<std::uint32_t> out,
+                               int threads = 1) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace tanager

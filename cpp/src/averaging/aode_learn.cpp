@@ -1,0 +1,139 @@
+// Learning from counts of pairs: the table of two features and the class gives both P(v | u, c) and P(u | v, c), each
+// (N_uvc + a) / (N_uc + r a) from the rows where both are observed, as parameters/dirichlet.cpp has it.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "averaging/aode_size.hpp"
+#include "support/text.hpp"
+#include "tanager/aode.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+/// Larger tables of pairs (16 GiB) are refused; the counts they come from end at half of that.
+constexpr std::uint64_t kMaxPairCells = std::uint64_t{1} << 31;
+constexpr double kMostPseudoCounts = 1e200;  // sums of pseudo-counts must stay finite
+
+void check(const AodeOptions& options, const CountSet& counts) {
+  if (!(options.alpha >= 0 && options.alpha <= kMostPseudoCounts))
+    throw InvalidInput(
+        join_text("alpha must not be negative and must be at most ", kMostPseudoCounts, ", but is ", options.alpha));
+  if (counts.n_features() > 1 && counts.scope() != CountScope::kPairs)
+    throw InvalidInput("averaged one-dependence estimators need the counts of all pairs of features");
+  if (!options.class_prior.empty() && options.class_prior.size() != counts.n_classes())
+    throw InvalidInput(join_text("the class prior must have ", counts.n_classes(),
+                                 " probabilities, one per class, but has ", options.class_prior.size()));
+}
+
+/// Counts [values][classes] to probabilities. `total` is scratch of one number per class.
+void estimate(std::span<const double> counts, std::size_t classes, double alpha, double* total, double* out) {
+  const std::size_t values = counts.size() / classes;
+  std::fill_n(total, classes, 0.0);
+  for (std::size_t k = 0; k < values; ++k)
+    for (std::size_t c = 0; c < classes; ++c) total[c] += counts[k * classes + c];
+  for (std::size_t c = 0; c < classes; ++c) total[c] += static_cast<double>(values) * alpha;
+  const double uniform = 1.0 / static_cast<double>(values);
+  for (std::size_t k = 0; k < values; ++k)
+    for (std::size_t c = 0; c < classes; ++c) {
+      const double p = (counts[k * classes + c] + alpha) / total[c];
+      out[k * classes + c] = total[c] > 0 ? p : uniform;
+    }
+}
+
+/// Fills the tables of pairs, parent by parent.
+class PairTables {
+ public:
+  PairTables(const CountSet& counts, double alpha)
+      : counts_(counts), alpha_(alpha), totals_(counts.n_classes()), n_values_(0) {
+    for (const std::uint32_t r : counts.cardinalities()) n_values_ += r;
+    cells_.resize(static_cast<std::size_t>(checked_aode_pair_cells(counts.cardinalities(), counts.n_classes())));
+    double* parent_cells = cells_.data();
+    for (std::size_t p = 0; p < counts.n_features(); ++p) {
+      std::size_t before = 0;
+      for (std::size_t i = 0; i < counts.n_features(); ++i)
+        if (i != p) {
+          fill(p, i, parent_cells + before);
+          before += counts.cardinalities()[i] * counts.n_classes();
+        }
+      parent_cells += counts.cardinalities()[p] * before;
+    }
+  }
+  std::vector<double> take() { return std::move(cells_); }
+
+ private:
+  /// All distributions of `child` given `parent`; `out` is that of the parent's first value.
+  void fill(std::size_t parent, std::size_t child, double* out) {
+    const std::size_t s = counts_.n_classes(), own = counts_.cardinalities()[child];
+    const std::size_t values = counts_.cardinalities()[parent], stride = (n_values_ - values) * s;
+    if (parent < child) {
+      const auto table = counts_.pair(parent, child);
+      for (std::size_t v = 0; v < values; ++v)
+        estimate(table.subspan(v * own * s, own * s), s, alpha_, totals_.data(), out + v * stride);
+    } else {
+      const auto table = counts_.pair(child, parent);
+      column_.resize(own * s);
+      for (std::size_t v = 0; v < values; ++v) {
+        for (std::size_t k = 0; k < own; ++k) std::copy_n(&table[(k * values + v) * s], s, &column_[k * s]);
+        estimate(column_, s, alpha_, totals_.data(), out + v * stride);
+      }
+    }
+  }
+
+  const CountSet& counts_;
+  double alpha_;
+  std::vector<double> totals_, column_, cells_;
+  std::size_t n_values_;
+};
+
+}  // namespace
+
+std::uint64_t aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+  // sum over p of r_p (R - r_p) = R^2 - sum of squares, R the number of all values
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t values = 0, squares = 0;
+  for (const std::uint64_t r : cardinalities) {
+    values += r;
+    squares += r * r;
+    if (values >= std::uint64_t{1} << 32) return kLargest;
+  }
+  const std::uint64_t cells = values * values - squares;
+  return n_classes != 0 && cells > kLargest / n_classes ? kLargest : cells * n_classes;
+}
+
+std::uint64_t checked_aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+  const std::uint64_t cells = aode_pair_cells(cardinalities, n_classes);
+  if (cells > kMaxPairCells)
+    throw InvalidInput(join_text("the tables of all pairs of ", cardinalities.size(),
+                                 " features and the class would have ", static_cast<double>(cells),
+                                 " cells of 8 bytes, but at most ", kMaxPairCells, " are possible"));
+  return cells;
+}
+
+Aode learn_aode(const CountSet& counts, const AodeOptions& options) {
+  check(options, counts);
+  const std::size_t n = counts.n_features(), s = counts.n_classes();
+  std::vector<double> prior = options.class_prior;
+  if (prior.empty()) {
+    prior.resize(s);
+    double total = 0;  // one distribution over the classes: a table of one "class"
+    estimate(counts.class_counts(), 1, options.alpha, &total, prior.data());
+  }
+  std::vector<double> singles, value_counts, totals(s);
+  for (std::size_t f = 0; f < n; ++f) {
+    const auto table = counts.single(f);
+    singles.resize(singles.size() + table.size());
+    estimate(table, s, options.alpha, totals.data(), singles.data() + singles.size() - table.size());
+    for (std::size_t k = 0; k < counts.cardinalities()[f]; ++k) {
+      double weight = 0;
+      for (std::size_t c = 0; c < s; ++c) weight += table[k * s + c];
+      value_counts.push_back(weight);
+    }
+  }
+  return Aode({counts.cardinalities().begin(), counts.cardinalities().end()}, std::move(prior), std::move(singles),
+              n > 1 ? PairTables(counts, options.alpha).take() : std::vector<double>{}, std::move(value_counts),
+              options.min_count);
+}
+
+}  // namespace tanager

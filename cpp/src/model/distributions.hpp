@@ -1,0 +1,35 @@
+// The check that tables of probabilities go through before a model takes them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <span>
+
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+
+// Estimates are quotients of sums, so a distribution's sum is off by rounding only.
+inline constexpr double kSumTolerance = 1e-6;
+
+/// `table` is [configurations][values][classes]; for every configuration and class the values must be a distribution.
+/// Throws InvalidInput otherwise; `what()` is what the message calls the table, made only when it is needed.
+template <class Describe>
+void check_distributions(std::span<const double> table, std::size_t values, std::size_t classes, const Describe& what) {
+  const std::size_t block = values * classes;
+  for (std::size_t start = 0; start < table.size(); start += block)
+    for (std::size_t c = 0; c < classes; ++c) {
+      double sum = 0;
+      for (std::size_t k = 0; k < values; ++k) {
+        const double p = table[start + k * classes + c];
+        if (!(p >= 0 && p <= 1 + kSumTolerance))
+          throw InvalidInput(join_text(what(), " must hold probabilities, but one is ", p));
+        sum += p;
+      }
+      if (!(std::abs(sum - 1) <= kSumTolerance))
+        throw InvalidInput(join_text(what(), " must sum to one over the values, but a sum is ", sum));
+    }
+}
+
+}  // namespace tanager
