@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -223,15 +224,16 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         counts: _core.CountSet,
         dataset: _core.Dataset | None,
     ) -> None:
-        learned = self._learn(self._learning(schema, len(classes), counts, dataset))
+        rows = None if dataset is None else lambda: dataset
+        learned = self._learn(self._learning(schema, len(classes), counts, rows))
         self._set_learned(schema, encoder, classes, learned)
 
     def _learning(
-        self, schema: Schema, n_classes: int, counts: _core.CountSet, dataset: _core.Dataset | None
+        self, schema: Schema, n_classes: int, counts: _core.CountSet, rows: Callable[[], _core.Dataset] | None
     ) -> Learning:
         return Learning(
             counts=counts,
-            dataset=dataset,
+            rows=rows,
             feature_names=schema.feature_names,
             class_name=schema.class_name,
             class_prior=_check_class_prior(self.class_prior, n_classes),

@@ -28,13 +28,18 @@ class Learning:
     """All that a learner may look at: the counts always, the rows only where they are all at hand."""
 
     counts: _core.CountSet
-    dataset: _core.Dataset | None
+    rows: Callable[[], _core.Dataset] | None
     feature_names: list[str]
     class_name: str
     class_prior: list[float]
     threads: int
     random_state: Any
     verbose: int
+
+    @property
+    def dataset(self) -> _core.Dataset | None:
+        """The rows, where they are all at hand; folds of a cross-validation put them together only if asked."""
+        return None if self.rows is None else self.rows()
 
     def draw_seed(self) -> int:
         """Return the seed of a learner that draws at random; others leave NumPy's global generator alone."""
