@@ -13,5 +13,6 @@ void bind_discretize(pybind11::module_& m);
 void bind_encoding(pybind11::module_& m);
 void bind_objects(pybind11::module_& m);
 void bind_evaluation(pybind11::module_& m);
+void bind_search(pybind11::module_& m);
 
 }  // namespace tanager::python

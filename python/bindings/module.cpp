@@ -30,4 +30,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_encoding(m);
   tanager::python::bind_objects(m);
   tanager::python::bind_evaluation(m);
+  tanager::python::bind_search(m);
 }

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tanager/dataset.hpp"
+#include "tanager/network.hpp"
+
+namespace tanager {
+
+/// Wrapper search for a structure: candidates are judged by cross-validated prediction (Mihaljević, Bielza and
+/// Larrañaga, section 4.4).
+enum class SearchMethod {
+  kHillClimb,    ///< add one arc (TAN-HC; with more than one parent allowed, wrapper k-DB): Keogh and Pazzani 2002
+  kSuperParent,  ///< choose the best parent of all, then its best child (TAN-HCSP): Keogh and Pazzani 2002
+  kForwardJoin,  ///< begin with the class alone; add a feature, or join it to a group (FSSJ): Pazzani 1996
+  kBackwardJoin  ///< begin with naive Bayes; drop a feature, or join two groups (BSEJ): Pazzani 1996
+};
+
+/// What is averaged over the folds. Both are to be made large.
+enum class SearchObjective {
+  kAccuracy,  ///< share of test rows whose class is predicted
+  kLogScore   ///< mean of ln P(class | features) over the test rows
+};
+
+struct Arc {
+  std::size_t parent = 0;
+  std::size_t child = 0;
+};
+
+/// How one feature changes: its new parents, or that it leaves the model.
+struct StructureChange {
+  std::size_t feature = 0;
+  bool absent = false;
+  std::vector<std::size_t> parents;  ///< in increasing order
+};
+
+/// Where a running search stands.
+struct SearchProgress {
+  std::size_t steps = 0;       ///< accepted so far
+  double score = 0;            ///< of the structure so far
+  std::size_t candidates = 0;  ///< of the present batch that were scored
+  std::size_t batch = 0;       ///< candidates in it
+};
+
+struct SearchOptions {
+  SearchMethod method = SearchMethod::kHillClimb;
+  SearchObjective objective = SearchObjective::kAccuracy;
+  /// Feature parents that kHillClimb gives a feature at most.
+  std::size_t max_parents = 1;
+  /// Of the two arcs between features without feature parents, kHillClimb tries only that from the later to the earlier
+  /// one, as bnclassify does: under maximum likelihood both predict the same.
+  bool symmetric = false;
+  /// Added to every count of the tables that candidates are judged with.
+  double alpha = 1.0;
+  /// If not empty, the class probabilities themselves.
+  std::vector<double> class_prior;
+  /// A step must improve the score by this much.
+  double epsilon = 0.01;
+  /// Where to begin; otherwise naive Bayes, for kForwardJoin the class alone.
+  std::optional<Structure> start;
+  /// Arcs that the start gets in any case and that are never taken away, and arcs that never come about.
+  std::vector<Arc> required, forbidden;
+  std::optional<std::size_t> max_steps;
+  /// In seconds.
+  std::optional<double> time_limit;
+  /// Bytes that tables and counts may fill. Less only costs time, except that candidates with a table that alone is
+  /// larger are not tried.
+  std::size_t memory_limit = std::size_t{1} << 30;
+  /// Called now and then; false stops the search. May be empty.
+  std::function<bool(const SearchProgress&)> keep_going;
+};
+
+/// An accepted candidate.
+struct SearchStep {
+  std::vector<StructureChange> changes;
+  std::vector<double> fold_scores;
+  double score = 0;              ///< their mean
+  std::size_t n_candidates = 0;  ///< scored to find it
+  double seconds = 0;            ///< since the search began
+};
+
+enum class SearchStop { kNoImprovement, kNothingLeft, kPerfect, kStepLimit, kTimeLimit, kInterrupted };
+
+struct SearchResult {
+  Structure structure;
+  std::vector<SearchStep> steps;  ///< the start first
+  SearchStop stop = SearchStop::kNoImprovement;
+  std::size_t n_candidates = 0;
+  double seconds = 0;
+};
+
+/// Greedy search. `fold_of_row` says for every row which fold tests it; a fold's tables come from all other rows. Ties
+/// go to the first candidate, and to the lowest class. A missing feature is summed out exactly. The result does not
+/// depend on the number of threads. Throws InvalidInput for options that contradict each other or the data.
+SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
+                              const SearchOptions& options, int threads = 1);
+
+}  // namespace tanager

@@ -1,0 +1,127 @@
+// The one greedy loop of all wrapper searches.
+#include "tanager/search.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "structure/search_moves.hpp"
+#include "structure/search_rows.hpp"
+#include "structure/search_scorer.hpp"
+#include "structure/search_tables.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+constexpr double kMostPseudoCounts = 1e200;
+
+void check(const Dataset& data, const SearchOptions& options) {
+  if (data.n_features() == 0) throw InvalidInput("a search needs at least one feature, but there is none");
+  if (!(options.alpha >= 0 && options.alpha <= kMostPseudoCounts))
+    throw InvalidInput(
+        join_text("alpha must not be negative and must be at most ", kMostPseudoCounts, ", but is ", options.alpha));
+  if (!(options.epsilon >= 0) || std::isinf(options.epsilon))
+    throw InvalidInput(join_text("epsilon must be a number that is not negative, but is ", options.epsilon));
+  if (options.method == SearchMethod::kHillClimb && (options.max_parents < 1 || options.max_parents > kMaxParents))
+    throw InvalidInput(join_text("a feature can have 1 to ", kMaxParents, " feature parents, but ", options.max_parents,
+                                 " were asked for"));
+  if (options.time_limit && !(*options.time_limit >= 0))
+    throw InvalidInput(join_text("the time limit must not be negative, but is ", *options.time_limit));
+  if (!options.class_prior.empty() && options.class_prior.size() != data.n_classes())
+    throw InvalidInput(join_text("the class prior must have ", data.n_classes(),
+                                 " probabilities, one per class, but has ", options.class_prior.size()));
+}
+
+class Search {
+ public:
+  Search(const Dataset& data, std::span<const std::uint32_t> fold_of_row, const SearchOptions& options, int threads)
+      : options_(options),
+        rows_(data, fold_of_row),
+        tables_(rows_, options, threads),
+        scorer_(rows_, tables_, first_state(options, data.n_features()), options.objective, threads),
+        generator_(make_generator(options, scorer_.state(),
+                                  [this](std::size_t child, auto parents) { return tables_.fits(child, parents); })) {}
+
+  SearchResult run() {
+    add_step({}, scorer_.fold_scores({}), 0);
+    std::optional<SearchStop> stop;
+    try {
+      while (!stop) stop = step();
+    } catch (const Stopped& stopped) {
+      stop = stopped.reason;
+    }
+    return {scorer_.state().structure(), std::move(steps_), *stop, n_candidates_, seconds()};
+  }
+
+ private:
+  /// Thrown out of the scoring of a batch; what was accepted before remains.
+  struct Stopped {
+    SearchStop reason;
+  };
+
+  /// One accepted step, or why there is none.
+  std::optional<SearchStop> step() {
+    const double score = steps_.back().score;
+    if (options_.objective == SearchObjective::kAccuracy && score >= 1) return SearchStop::kPerfect;
+    if (options_.max_steps && steps_.size() > *options_.max_steps) return SearchStop::kStepLimit;
+    const std::size_t before = n_candidates_;
+    const std::vector<Move> moves =
+        generator_->propose(scorer_.state(), [this](std::span<const Move> batch) { return scores(batch); });
+    if (moves.empty()) return SearchStop::kNothingLeft;
+    const std::vector<double> found = scores(moves);
+    const std::size_t best = first_best(found);
+    if (!improves(found[best], score)) return SearchStop::kNoImprovement;
+    std::vector<StructureChange> changes = generator_->expand(moves[best], scorer_.state());
+    std::vector<double> fold_scores = scorer_.fold_scores(changes);
+    scorer_.accept(changes);
+    generator_->accepted(moves[best]);
+    add_step(std::move(changes), std::move(fold_scores), n_candidates_ - before);
+    return std::nullopt;
+  }
+
+  bool improves(double candidate, double present) const {
+    if (std::isinf(present)) return candidate > present;  // a test row was impossible: nothing to take epsilon from
+    return candidate - options_.epsilon >= present;
+  }
+
+  std::vector<double> scores(std::span<const Move> moves) {
+    const std::size_t before = n_candidates_;
+    return scorer_.scores(moves, *generator_, [&](std::size_t done) {
+      n_candidates_ = before + done;
+      if (options_.keep_going && !options_.keep_going({steps_.size() - 1, steps_.back().score, done, moves.size()}))
+        throw Stopped{SearchStop::kInterrupted};
+      if (options_.time_limit && seconds() > *options_.time_limit) throw Stopped{SearchStop::kTimeLimit};
+    });
+  }
+
+  void add_step(std::vector<StructureChange> changes, std::vector<double> fold_scores, std::size_t n_candidates) {
+    const double mean =
+        std::accumulate(fold_scores.begin(), fold_scores.end(), 0.0) / static_cast<double>(fold_scores.size());
+    steps_.push_back({std::move(changes), std::move(fold_scores), mean, n_candidates, seconds()});
+  }
+
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count(); }
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const SearchOptions& options_;
+  SearchRows rows_;
+  SearchTables tables_;
+  SearchScorer scorer_;
+  std::unique_ptr<MoveGenerator> generator_;
+  std::vector<SearchStep> steps_;
+  std::size_t n_candidates_ = 0;
+};
+
+}  // namespace
+
+SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
+                              const SearchOptions& options, int threads) {
+  check(data, options);
+  return Search(data, fold_of_row, options, threads).run();
+}
+
+}  // namespace tanager

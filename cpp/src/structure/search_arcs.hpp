@@ -1,0 +1,38 @@
+// Moves that add arcs between features: hill climbing and super-parents (Keogh and Pazzani 2002).
+#pragma once
+
+#include <vector>
+
+#include "structure/search_moves.hpp"
+
+namespace tanager {
+
+/// One arc more, into features with fewer than `max_parents` feature parents.
+class ArcMoves : public MoveGenerator {
+ public:
+  ArcMoves(const SearchOptions& options, Fits fits);
+  std::vector<Move> propose(const SearchState& state, const Score& score) override;
+  std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
+
+ protected:
+  /// Whether parent -> child is possible: allowed, not there, without a cycle, its table not too large.
+  bool is_possible(std::size_t parent, std::size_t child, const SearchState& state,
+                   const std::vector<bool>& ancestors_of_parent) const;
+
+ private:
+  std::size_t max_parents_;
+  bool symmetric_;
+};
+
+/// The feature that would be the best parent of all features without one; then its best single child.
+class SuperParentMoves : public ArcMoves {
+ public:
+  SuperParentMoves(const SearchOptions& options, Fits fits) : ArcMoves(options, std::move(fits)) {}
+  std::vector<Move> propose(const SearchState& state, const Score& score) override;
+  std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
+
+ private:
+  std::vector<std::size_t> children_for(std::size_t parent, const SearchState& state) const;
+};
+
+}  // namespace tanager

@@ -1,0 +1,43 @@
+// The inner loops of a search: one pass over the rows of a segment for one candidate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "support/cpu.hpp"
+
+namespace tanager {
+
+/// Rows handled at once: their sums and indices stay in the first-level cache.
+inline constexpr std::size_t kSearchBlock = 256;
+
+/// Rows of one class and the table that a candidate adds.
+struct CandidateBlock {
+  std::size_t rows;
+  std::size_t width;           ///< 1 for the difference of two classes, else a multiple of 4
+  std::size_t n_classes;       ///< lanes from this one on are padding
+  std::uint32_t label;         ///< the class of these rows
+  const double* sums;          ///< [row][width] without the candidate's terms
+  const std::uint32_t* index;  ///< cell of every row
+  const double* terms;         ///< [cell][width]
+  double half_step;            ///< decides ties for the lower class
+  double floor;                ///< sums below are ln 0
+};
+
+/// index[row] += codes[row] * stride
+void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows, std::uint32_t* index, Isa isa);
+
+/// sums[row] += sign * terms[index[row]]
+void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
+               double* sums, Isa isa);
+
+/// How many rows of the block the candidate predicts rightly.
+std::size_t count_correct(const CandidateBlock& block, Isa isa);
+
+/// Whether sums[width] predict the class of the block's rows.
+bool is_correct(const CandidateBlock& block, const double* sums);
+
+/// ln P(label | row) for sums[width].
+double log_score(const CandidateBlock& block, const double* sums);
+
+}  // namespace tanager

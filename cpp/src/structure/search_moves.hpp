@@ -1,0 +1,72 @@
+// What a search may try next: one generator of candidates per method, for the one greedy loop of search.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tanager/search.hpp"
+
+namespace tanager {
+
+/// The structure that a search has reached; parents in increasing order.
+struct SearchState {
+  std::vector<std::vector<std::size_t>> parents;
+  std::vector<bool> absent;
+
+  void apply(std::span<const StructureChange> changes);
+  Structure structure() const { return Structure::leaving_out(absent, parents); }
+};
+
+/// A candidate, kept small since there may be millions. Moves of the same `slot` change the same features, so that they
+/// share what is left of the log-joint without them.
+struct Move {
+  enum class Kind : std::uint8_t { kArc, kParentOfAll, kDrop, kAdd, kJoin, kAddToGroup };
+  Kind kind;
+  std::uint32_t slot;   ///< the child, the parent of all, the feature, the group that gets parents
+  std::uint32_t other;  ///< the parent, or the group that is joined
+};
+
+class MoveGenerator {
+ public:
+  /// Returns the scores of moves.
+  using Score = std::function<std::vector<double>(std::span<const Move>)>;
+  /// Says whether the table of a child and its parents stays within the limits.
+  using Fits = std::function<bool(std::size_t child, std::span<const std::size_t> parents)>;
+
+  MoveGenerator(const SearchOptions& options, Fits fits);
+  virtual ~MoveGenerator() = default;
+
+  /// The candidates to be compared with the present structure, in the order in which ties are decided.
+  virtual std::vector<Move> propose(const SearchState& state, const Score& score) = 0;
+  /// What a move means.
+  virtual std::vector<StructureChange> expand(const Move& move, const SearchState& state) const = 0;
+  /// Told of the move that was accepted; `state` is that before it.
+  virtual void accepted(const Move& /*move*/) {}
+
+ protected:
+  bool is_forbidden(std::size_t parent, std::size_t child) const { return forbidden_.contains({parent, child}); }
+  bool is_required(std::size_t feature) const { return required_.contains(feature); }
+  bool fits(std::size_t child, std::span<const std::size_t> parents) const { return fits_(child, parents); }
+
+ private:
+  std::set<std::pair<std::size_t, std::size_t>> forbidden_;
+  std::set<std::size_t> required_;  // features with a required arc
+  Fits fits_;
+};
+
+/// The state that a search begins with. Throws InvalidInput if the options contradict each other.
+SearchState first_state(const SearchOptions& options, std::size_t n_features);
+
+std::unique_ptr<MoveGenerator> make_generator(const SearchOptions& options, const SearchState& start,
+                                              MoveGenerator::Fits fits);
+
+/// The first of the scores that is as good as the best, up to rounding.
+std::size_t first_best(std::span<const double> scores);
+
+}  // namespace tanager

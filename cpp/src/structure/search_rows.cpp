@@ -1,0 +1,91 @@
+#include "structure/search_rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+std::vector<std::size_t> order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
+  if (fold_of_row.size() != data.n_rows())
+    throw InvalidInput(
+        join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
+  std::vector<std::size_t> order(data.n_rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const Column& target = data.target();
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return fold_of_row[a] != fold_of_row[b] ? fold_of_row[a] < fold_of_row[b] : target[a] < target[b];
+  });
+  return order;
+}
+
+template <class T>
+Column part(const Column& column, std::span<const T> codes, std::size_t begin, std::size_t end) {
+  return Column(codes.subspan(begin, end - begin), column.n_values(), std::make_shared<Column>(column));
+}
+
+Column part(const Column& column, std::size_t begin, std::size_t end) {
+  return column.is_wide() ? part(column, column.wide(), begin, end) : part(column, column.narrow(), begin, end);
+}
+
+}  // namespace
+
+SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row)
+    : SearchRows(data, order_of(data, fold_of_row)) {
+  std::vector<std::uint32_t> folds(fold_of_row.begin(), fold_of_row.end());
+  std::sort(folds.begin(), folds.end());
+  if (folds.empty() || folds.front() == folds.back())
+    throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", folds.empty() ? 0 : 1));
+  const Column& target = data_.target();
+  std::uint32_t next = 0;
+  for (std::size_t begin = 0; begin < folds.size();) {
+    if (folds[begin] != next)
+      throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ", next));
+    const std::size_t end =
+        static_cast<std::size_t>(std::upper_bound(folds.begin(), folds.end(), next) - folds.begin());
+    fold_begin_.push_back(begin);
+    segment_begin_.push_back(segments_.size());
+    double weight = 0;
+    for (std::size_t row = begin; row < end; ++row) {
+      if (row == begin || target[row] != segments_.back().label) segments_.push_back({row, row, next, target[row]});
+      segments_.back().end = row + 1;
+      weight += data_.is_weighted() ? data_.weights()[row] : 1.0;
+    }
+    fold_weight_.push_back(weight);
+    begin = end;
+    ++next;
+  }
+  fold_begin_.push_back(n_rows());
+  segment_begin_.push_back(segments_.size());
+}
+
+SearchRows::SearchRows(const Dataset& data, const std::vector<std::size_t>& order)
+    : data_(data.subset(order)), codes_(data.n_features() * data.n_rows()), missing_rows_(data.n_features()) {
+  for (std::size_t f = 0; f < n_features(); ++f) {
+    const Column& column = data_.feature(f);
+    std::uint16_t* codes = codes_.data() + f * n_rows();
+    for (std::size_t row = 0; row < n_rows(); ++row) {
+      const Code code = column[row];
+      codes[row] = code == kMissing ? static_cast<std::uint16_t>(column.n_values()) : code;
+      if (code == kMissing) missing_rows_[f].push_back(static_cast<std::uint32_t>(row));
+    }
+    has_missing_ |= !missing_rows_[f].empty();
+  }
+}
+
+Dataset SearchRows::fold(std::size_t k) const {
+  const std::size_t begin = fold_begin_[k], end = fold_begin_[k + 1];
+  std::vector<Column> features;
+  features.reserve(n_features());
+  for (const Column& column : data_.features()) features.push_back(part(column, begin, end));
+  std::vector<double> weights;
+  if (data_.is_weighted())
+    weights.assign(data_.weights().begin() + static_cast<std::ptrdiff_t>(begin),
+                   data_.weights().begin() + static_cast<std::ptrdiff_t>(end));
+  return Dataset(std::move(features), part(data_.target(), begin, end), std::move(weights));
+}
+
+}  // namespace tanager

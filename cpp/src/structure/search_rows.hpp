@@ -1,0 +1,62 @@
+// The rows of a search, ordered by fold and class, so that a fold's test rows of one class are neighbors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tanager/dataset.hpp"
+
+namespace tanager {
+
+/// Rows [begin, end) are those of one fold and one class.
+struct RowSegment {
+  std::size_t begin, end;
+  std::uint32_t fold, label;
+};
+
+class SearchRows {
+ public:
+  /// Throws InvalidInput unless every fold below the largest has rows, and there are two folds or more.
+  SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row);
+
+  std::size_t n_rows() const { return data_.n_rows(); }
+  std::size_t n_features() const { return data_.n_features(); }
+  std::uint32_t n_classes() const { return data_.n_classes(); }
+  std::size_t n_folds() const { return fold_begin_.size() - 1; }
+  /// The rows in their new order.
+  const Dataset& data() const { return data_; }
+  /// The rows of one fold alone.
+  Dataset fold(std::size_t k) const;
+  std::size_t fold_begin(std::size_t k) const { return fold_begin_[k]; }
+  std::span<const RowSegment> segments(std::size_t k) const {
+    return std::span(segments_).subspan(segment_begin_[k], segment_begin_[k + 1] - segment_begin_[k]);
+  }
+  /// Sum of the weights of a fold's rows.
+  double fold_weight(std::size_t k) const { return fold_weight_[k]; }
+
+  /// The codes of a feature for all rows; a missing cell has the code n_values(f), so that tables can have a place for
+  /// it.
+  const std::uint16_t* codes(std::size_t f) const { return codes_.data() + f * n_rows(); }
+  std::uint32_t n_values(std::size_t f) const { return data_.feature(f).n_values(); }
+  /// Values of a feature, a missing cell being one more where there are any.
+  std::uint32_t n_slots(std::size_t f) const { return n_values(f) + (missing_rows_[f].empty() ? 0 : 1); }
+  /// The rows in which a feature is missing.
+  std::span<const std::uint32_t> missing_rows(std::size_t f) const { return missing_rows_[f]; }
+  bool has_missing() const { return has_missing_; }
+
+ private:
+  SearchRows(const Dataset& data, const std::vector<std::size_t>& order);
+
+  Dataset data_;
+  std::vector<std::size_t> fold_begin_;     // n_folds + 1
+  std::vector<std::size_t> segment_begin_;  // n_folds + 1
+  std::vector<RowSegment> segments_;
+  std::vector<double> fold_weight_;
+  std::vector<std::uint16_t> codes_;
+  std::vector<std::vector<std::uint32_t>> missing_rows_;
+  bool has_missing_ = false;
+};
+
+}  // namespace tanager

@@ -1,0 +1,82 @@
+// The tables that candidates are judged with: for every fold, ln P(feature | parents, class) from all other folds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "structure/search_grid.hpp"
+#include "structure/search_rows.hpp"
+#include "tanager/counts.hpp"
+#include "tanager/search.hpp"
+
+namespace tanager {
+
+/// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `features`, a missing value
+/// being one more: such cells are zero.
+struct FamilyTerms {
+  std::vector<std::size_t> features;   ///< parents in increasing order, then the child
+  std::vector<std::uint32_t> strides;  ///< of each feature's code in the cell's number
+  std::size_t n_cells = 0;
+  std::vector<double> terms;  ///< [fold][cell][width]
+  /// ln P per fold, laid out as in Network: only where cells are missing.
+  std::vector<std::vector<double>> logs;
+
+  const double* fold(std::size_t k, std::size_t width) const { return terms.data() + k * n_cells * width; }
+  std::size_t bytes() const;
+};
+
+/// Counts once, computes the terms of a family when they are first asked for, and keeps them as long as memory allows.
+class SearchTables {
+ public:
+  SearchTables(const SearchRows& rows, const SearchOptions& options, int threads);
+
+  const LogGrid& grid() const { return grid_; }
+  /// Numbers per row. With two classes the difference of the second's log-joint and the first's says all, unless both
+  /// can be ln 0; else one number per class, rounded up to whole vectors.
+  std::size_t width() const { return width_; }
+  /// [fold][width]
+  std::span<const double> prior(std::size_t k) const { return std::span(prior_).subspan(k * width_, width_); }
+  /// ln P(class) of a fold, [class].
+  std::span<const double> log_prior(std::size_t k) const {
+    return std::span(log_prior_).subspan(k * rows_.n_classes(), rows_.n_classes());
+  }
+  /// Whether the table of a family stays within the limits.
+  bool fits(std::size_t child, std::span<const std::size_t> parents) const;
+
+  /// Safe to call from several threads. `parents` in increasing order.
+  std::shared_ptr<const FamilyTerms> terms(std::size_t child, const std::vector<std::size_t>& parents) const;
+
+  /// Turns logarithms per class, ln 0 being minus infinity, into what `width` says.
+  void to_width(const double* logs, double* out) const;
+
+ private:
+  FamilyTerms compute(std::size_t child, const std::vector<std::size_t>& parents) const;
+  std::vector<double> training_counts(const FamilyTerms& family) const;
+  template <class Set>
+  void to_training(std::vector<Set>& folds) const;
+  double log_count(double count) const;
+  double log_sum(double sum, std::size_t child) const;
+  void estimate(FamilyTerms& family, std::size_t child, const std::vector<double>& counts) const;
+
+  const SearchRows& rows_;
+  double alpha_;
+  LogGrid grid_;
+  std::size_t width_;
+  std::size_t memory_limit_;
+  std::vector<double> prior_, log_prior_;
+  std::vector<CountSet> pairs_;  // counts of all pairs in the training rows of every fold; empty if they would not fit
+  // Rounded logarithms of whole counts, where counts are whole: ln(n + alpha), and ln(n + r alpha) by feature.
+  std::vector<double> log_counts_;
+  std::vector<std::vector<double>> log_sums_;
+  std::vector<std::size_t> log_sums_of_feature_;
+  mutable std::mutex lock_;
+  mutable std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::shared_ptr<const FamilyTerms>> known_;
+  mutable std::size_t bytes_ = 0;
+};
+
+}  // namespace tanager

@@ -1,0 +1,140 @@
+// Wrapper search for structures.
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "structures.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/search.hpp"
+
+namespace tanager::python {
+namespace {
+
+using Arcs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+SearchMethod method_of(const std::string& name) {
+  if (name == "hill-climb") return SearchMethod::kHillClimb;
+  if (name == "super-parent") return SearchMethod::kSuperParent;
+  if (name == "forward-join") return SearchMethod::kForwardJoin;
+  if (name == "backward-join") return SearchMethod::kBackwardJoin;
+  throw InvalidInput("the method must be hill-climb, super-parent, forward-join or backward-join, but is " + name);
+}
+
+SearchObjective objective_of(const std::string& name) {
+  if (name == "accuracy") return SearchObjective::kAccuracy;
+  if (name == "log_score") return SearchObjective::kLogScore;
+  throw InvalidInput("the objective must be accuracy or log_score, but is " + name);
+}
+
+const char* name_of(SearchStop stop) {
+  switch (stop) {
+    case SearchStop::kNoImprovement:
+      return "no improvement";
+    case SearchStop::kNothingLeft:
+      return "nothing left";
+    case SearchStop::kPerfect:
+      return "perfect";
+    case SearchStop::kStepLimit:
+      return "step limit";
+    case SearchStop::kTimeLimit:
+      return "time limit";
+    case SearchStop::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+std::vector<Arc> to_arcs(const Arcs& given) {
+  std::vector<Arc> arcs;
+  for (const auto& [parent, child] : given) arcs.push_back({parent, child});
+  return arcs;
+}
+
+/// Asks for signals and tells Python of the progress; what is raised there is kept and stops the search.
+class Watch {
+ public:
+  explicit Watch(py::object report) : report_(std::move(report)) {}
+
+  bool operator()(const SearchProgress& progress) {
+    const py::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (!report_.is_none()) report_(progress.steps, progress.score, progress.candidates, progress.batch);
+      return true;
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_KeyboardInterrupt)) failure_ = std::current_exception();
+      return false;
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  py::object report_;
+  std::exception_ptr failure_;
+};
+
+py::tuple to_tuple(const SearchStep& step) {
+  py::list changes;
+  for (const StructureChange& change : step.changes)
+    changes.append(py::make_tuple(change.feature, change.absent ? py::object(py::none()) : py::cast(change.parents)));
+  return py::make_tuple(changes, step.fold_scores, step.score, step.n_candidates, step.seconds);
+}
+
+py::dict search(const Dataset& data, const Array<std::uint32_t>& folds, const std::string& method,
+                const std::string& objective, std::size_t max_parents, bool symmetric, double alpha,
+                std::vector<double> class_prior, double epsilon, const std::optional<Parents>& start,
+                const Arcs& required, const Arcs& forbidden, std::optional<std::size_t> max_steps,
+                std::optional<double> time_limit, std::size_t memory_limit, py::object report, int threads) {
+  SearchOptions options;
+  options.method = method_of(method);
+  options.objective = objective_of(objective);
+  options.max_parents = max_parents;
+  options.symmetric = symmetric;
+  options.alpha = alpha;
+  options.class_prior = std::move(class_prior);
+  options.epsilon = epsilon;
+  if (start) options.start = to_structure(*start);
+  options.required = to_arcs(required);
+  options.forbidden = to_arcs(forbidden);
+  options.max_steps = max_steps;
+  options.time_limit = time_limit;
+  options.memory_limit = memory_limit;
+  Watch watch(std::move(report));
+  options.keep_going = std::ref(watch);
+  const auto fold_of_row = as_span(folds);
+  std::optional<SearchResult> result;
+  {
+    const py::gil_scoped_release release;
+    result = search_structure(data, fold_of_row, options, threads);
+  }
+  watch.rethrow();
+  py::list steps;
+  for (const SearchStep& step : result->steps) steps.append(to_tuple(step));
+  py::dict out;
+  out["parents"] = parents_of(result->structure);
+  out["steps"] = steps;
+  out["stopped"] = name_of(result->stop);
+  out["n_candidates"] = result->n_candidates;
+  out["seconds"] = result->seconds;
+  return out;
+}
+
+}  // namespace
+
+void bind_search(py::module_& m) {
+  m.def("search_structure", &search, py::arg("dataset"), py::arg("fold_of_row").noconvert(), py::kw_only(),
+        py::arg("method"), py::arg("objective"), py::arg("max_parents"), py::arg("symmetric"), py::arg("alpha"),
+        py::arg("class_prior"), py::arg("epsilon"), py::arg("start"), py::arg("required"), py::arg("forbidden"),
+        py::arg("max_steps"), py::arg("time_limit"), py::arg("memory_limit"), py::arg("report"),
+        py::arg("threads") = 1);
+}
+
+}  // namespace tanager::python
