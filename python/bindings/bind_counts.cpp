@@ -8,26 +8,12 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "families.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager::python {
 namespace {
-
-using FamilyPairs = std::vector<std::pair<std::size_t, std::vector<std::size_t>>>;
-
-std::vector<Family> to_families(const FamilyPairs& pairs) {
-  std::vector<Family> families;
-  families.reserve(pairs.size());
-  for (const auto& [child, parents] : pairs) families.push_back({child, parents});
-  return families;
-}
-
-CountScope to_scope(const std::string& name) {
-  if (name == "singles") return CountScope::kSingles;
-  if (name == "pairs") return CountScope::kPairs;
-  throw InvalidInput("scope must be \"singles\" or \"pairs\", but is \"" + name + "\"");
-}
 
 /// Calls visit(span) on the class counts and then on every table, in the order of serialization.
 template <class Set, class Visit>

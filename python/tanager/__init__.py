@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import _core, datasets, discretize, network, parameters, scores, structure
+from . import _core, datasets, discretize, evaluation, network, parameters, scores, structure
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
 from ._model_file import load
@@ -32,6 +32,7 @@ __all__ = [
     "__version__",
     "datasets",
     "discretize",
+    "evaluation",
     "get_cmake_dir",
     "get_include",
     "load",

@@ -39,7 +39,7 @@ enum class CountScope {
   kPairs     ///< every pair of features with the class: all that one-dependence structures need
 };
 
-/// How each value of a variable moves when its list of values grows: new code of every old code.
+/// How each value of a variable moves when its list of values changes: new code of every old code.
 using Recoding = std::vector<Code>;
 
 /// The counts that learning works from. Sets over the same variables add (streams, clusters) and subtract (folds).
@@ -82,6 +82,11 @@ class CountSet {
   /// The same counts after lists of values have grown: one recoding per feature, and one of the class.
   CountSet recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                    const std::vector<Recoding>& features, const Recoding& classes) const;
+
+  /// The same counts after values have been joined or dropped. Values that move to the same code add up; kMissing drops
+  /// a value, as if its cells had been missing, and a class with its rows. An empty recoding leaves a variable alone.
+  CountSet merged(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                  const std::vector<Recoding>& features, const Recoding& classes) const;
 
  private:
   std::vector<std::uint32_t> cardinalities_;

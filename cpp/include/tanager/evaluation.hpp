@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager {
@@ -15,6 +17,67 @@ namespace tanager {
 /// for fewer than two folds or more folds than rows.
 std::vector<std::uint32_t> stratified_folds(const Column& classes, std::uint32_t n_folds, std::uint64_t seed);
 
+/// How the codes of a table move in a fold, whose training rows may lack values and classes: new code of every old
+/// code, kMissing for one that the fold does not know; empty where nothing moves.
+struct FoldCoding {
+  std::vector<Recoding> features;
+  std::vector<std::uint32_t> cardinalities;
+  Recoding classes;
+  std::uint32_t n_classes = 0;
+
+  /// Whether a value or class of the table is unknown in the fold.
+  bool drops_values() const;
+};
+
+/// A fold's coding of one variable that is not learned from which values occur, such as the cuts of that fold.
+struct GivenCoding {
+  Recoding codes;
+  std::uint32_t n_values = 0;
+};
+
+/// What a classifier learns from in one fold.
+struct TrainingFold {
+  FoldCoding coding;
+  CountSet counts;
+};
+
+/// Training counts for cross-validation, fold after fold, exactly as if the training rows had been encoded and counted
+/// on their own: values and classes that occur in none of them have no code. Counts of whole rows are the total less
+/// the rows left out; weighted rows are counted directly, since sums of weights depend on their order.
+class FoldCounter {
+ public:
+  /// `keep_all[f]` says that feature f has all its values in every fold, used or not.
+  FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all,
+              int threads = 1);
+
+  const Dataset& data() const { return data_; }
+  /// Learning from the given rows; one may come several times. A coding that is given is used as it is, for the
+  /// features (none or one per feature, empty where not given) and for the class (empty codes: not given).
+  TrainingFold train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features = {},
+                     const GivenCoding& classes = {}, int threads = 1) const;
+
+ private:
+  TrainingFold subtracted(std::span<const std::size_t> left_out, const std::vector<GivenCoding>& features,
+                          const GivenCoding& classes, int threads) const;
+  TrainingFold counted(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
+                       const GivenCoding& classes, int threads) const;
+
+  Dataset data_;
+  CountScope scope_;
+  std::vector<Family> families_;
+  std::vector<bool> keep_all_;
+  std::optional<CountSet> total_;  // none where subtracting does not pay or is not exact
+};
+
+/// The given rows of a table, coded as in a fold. Throws InvalidInput if a row's class is unknown there.
+Dataset recoded_subset(const Dataset& data, std::span<const std::size_t> rows, const FoldCoding& coding);
+
+/// The codes of the given rows of one column, coded as in a fold; `out` has one entry per row.
+void gather_codes(const Column& column, std::span<const std::size_t> rows, const Recoding& recoding,
+                  std::span<std::uint8_t> out);
+void gather_codes(const Column& column, std::span<const std::size_t> rows, const Recoding& recoding,
+                  std::span<std::uint16_t> out);
+
 /// Predictions of some rows beside the truth.
 struct Predictions {
   /// P(class | row), [row][class].
@@ -22,6 +85,8 @@ struct Predictions {
   std::uint32_t n_classes = 0;
   /// The true class of every row; kMissing for a class that the classifier never saw.
   std::span<const Code> truth;
+  /// ln P(class | row), if known: used where a probability is too small for a double, so that it became zero.
+  std::span<const double> log_probabilities = {};
 };
 
 // The scores of predictions. All throw InvalidInput if sizes do not fit, a true class is neither one of the classes nor

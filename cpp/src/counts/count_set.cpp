@@ -71,37 +71,6 @@ std::vector<double> transposed(std::span<const double> cells, std::size_t n_u, s
   return out;
 }
 
-void check_recoding(const Recoding& recoding, std::size_t n_old, std::uint32_t n_new, const std::string& what) {
-  if (recoding.size() != n_old)
-    throw InvalidInput("the recoding of " + what + " has " + std::to_string(recoding.size()) + " entries, but " +
-                       std::to_string(n_old) + " values are known");
-  std::vector<bool> taken(n_new, false);
-  for (const Code code : recoding) {
-    if (code >= n_new)
-      throw InvalidInput("the recoding of " + what + " leads to code " + std::to_string(code) + ", but only " +
-                         std::to_string(n_new) + " values are declared");
-    if (taken[code])
-      throw InvalidInput("the recoding of " + what + " leads to code " + std::to_string(code) + " twice");
-    taken[code] = true;
-  }
-}
-
-/// Copies a table cell by cell to where the recodings of its axes (outermost first) put it.
-void move_cells(std::span<const double> from, std::span<double> to, std::span<const Recoding* const> axes,
-                std::span<const std::uint32_t> new_dims) {
-  if (from.empty()) return;
-  const std::size_t n_axes = axes.size();
-  std::vector<std::size_t> strides(n_axes, 1);
-  for (std::size_t a = n_axes - 1; a > 0; --a) strides[a - 1] = strides[a] * new_dims[a];
-  std::vector<std::size_t> position(n_axes, 0);
-  for (const double cell : from) {
-    std::size_t target = 0;
-    for (std::size_t a = 0; a < n_axes; ++a) target += strides[a] * (*axes[a])[position[a]];
-    to[target] = cell;
-    for (std::size_t a = n_axes; a-- > 0 && ++position[a] == axes[a]->size();) position[a] = 0;
-  }
-}
-
 }  // namespace
 
 std::uint64_t checked_table_size(const Family& family, std::span<const std::uint32_t> cardinalities,
@@ -254,34 +223,6 @@ CountSet& CountSet::operator-=(const CountSet& other) {
   std::transform(class_counts_.begin(), class_counts_.end(), other.class_counts_.begin(), class_counts_.begin(),
                  std::minus<>());
   return *this;
-}
-
-CountSet CountSet::recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
-                           const std::vector<Recoding>& features, const Recoding& classes) const {
-  if (cardinalities.size() != n_features() || features.size() != n_features())
-    throw InvalidInput("expected " + std::to_string(n_features()) + " cardinalities and recodings, but got " +
-                       std::to_string(cardinalities.size()) + " and " + std::to_string(features.size()));
-  for (std::size_t f = 0; f < n_features(); ++f)
-    check_recoding(features[f], cardinalities_[f], cardinalities[f], "feature " + std::to_string(f));
-  check_recoding(classes, n_classes_, n_classes, "the class");
-
-  CountSet grown(std::move(cardinalities), n_classes, scope_, families_);
-  for (std::size_t c = 0; c < n_classes_; ++c) grown.class_counts_[classes[c]] = class_counts_[c];
-  const auto move = [&](const Family& family, std::span<const double> from, std::span<double> to) {
-    std::vector<const Recoding*> axes;
-    for (const std::size_t parent : family.parents) axes.push_back(&features[parent]);
-    axes.push_back(&features[family.child]);
-    axes.push_back(&classes);
-    std::vector<std::uint32_t> new_dims = dims_of(family, grown.cardinalities_);
-    new_dims.push_back(n_classes);
-    move_cells(from, to, axes, new_dims);
-  };
-  for (std::size_t f = 0; f < n_features(); ++f) move({f, {}}, single(f), grown.single(f));
-  if (scope_ == CountScope::kPairs)
-    for (std::size_t u = 0; u < n_features(); ++u)
-      for (std::size_t v = u + 1; v < n_features(); ++v) move({v, {u}}, pair(u, v), grown.pair(u, v));
-  for (std::size_t i = 0; i < families_.size(); ++i) move(families_[i], family(i), grown.family(i));
-  return grown;
 }
 
 }  // namespace tanager

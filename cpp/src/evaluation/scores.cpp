@@ -13,11 +13,14 @@ namespace tanager {
 namespace {
 
 void check(const Predictions& predictions) {
-  const auto& [probabilities, n_classes, truth] = predictions;
+  const auto& [probabilities, n_classes, truth, logs] = predictions;
   if (truth.empty()) throw InvalidInput("predictions are scored on at least one row, but there is none");
   if (n_classes == 0 || probabilities.size() % n_classes != 0 || probabilities.size() / n_classes != truth.size())
     throw InvalidInput(join_text("expected ", n_classes, " probabilities for each of ", truth.size(), " rows, but got ",
                                  probabilities.size(), " in all"));
+  if (!logs.empty() && logs.size() != probabilities.size())
+    throw InvalidInput(
+        join_text("expected as many logarithms as probabilities, ", probabilities.size(), ", but got ", logs.size()));
   for (const Code c : truth)
     if (c >= n_classes && c != kMissing)
       throw InvalidInput(join_text("a true class has code ", c, ", but there are only ", n_classes, " classes"));
@@ -51,7 +54,9 @@ double area(std::vector<Scored>& rows, std::uint64_t n_positive) {
 
 /// The area of one class against the rest; NaN if all or none of the rows have it.
 double area_of_class(const Predictions& predictions, std::uint32_t c, std::vector<Scored>& rows) {
-  const auto& [probabilities, n_classes, truth] = predictions;
+  const auto probabilities = predictions.probabilities;
+  const std::size_t n_classes = predictions.n_classes;
+  const auto truth = predictions.truth;
   std::uint64_t n_positive = 0;
   for (const Code t : truth) n_positive += t == c ? 1 : 0;
   if (n_positive == 0 || n_positive == truth.size()) return std::numeric_limits<double>::quiet_NaN();
@@ -68,10 +73,11 @@ double area_of_class(const Predictions& predictions, std::uint32_t c, std::vecto
 
 double accuracy(const Predictions& predictions) {
   check(predictions);
-  const auto& [probabilities, n_classes, truth] = predictions;
+  const auto truth = predictions.truth;
+  const std::size_t n_classes = predictions.n_classes;
   std::size_t right = 0;
   for (std::size_t row = 0; row < truth.size(); ++row) {
-    const double* p = probabilities.data() + row * n_classes;
+    const double* p = predictions.probabilities.data() + row * n_classes;
     right += std::max_element(p, p + n_classes) - p == truth[row] ? 1 : 0;
   }
   return static_cast<double>(right) / static_cast<double>(truth.size());
@@ -79,10 +85,13 @@ double accuracy(const Predictions& predictions) {
 
 double conditional_log_likelihood(const Predictions& predictions) {
   check(predictions);
-  const auto& [probabilities, n_classes, truth] = predictions;
+  const auto& [probabilities, n_classes, truth, logs] = predictions;
   double sum = 0;
-  for (std::size_t row = 0; row < truth.size(); ++row)
-    sum += std::log(truth[row] == kMissing ? 0.0 : probabilities[row * n_classes + truth[row]]);
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    if (truth[row] == kMissing) return -std::numeric_limits<double>::infinity();
+    const std::size_t cell = row * n_classes + truth[row];
+    sum += probabilities[cell] == 0 && !logs.empty() ? logs[cell] : std::log(probabilities[cell]);
+  }
   return sum;
 }
 

@@ -1,0 +1,160 @@
+// Training counts of folds. Whole numbers add and subtract exactly, so total - left out rows is what counting the
+// training rows gives; what is left to do is to drop the values and classes that these rows lack.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/evaluation.hpp"
+
+namespace tanager {
+namespace {
+
+/// Subtracting and merging touch every cell, counting touches every row for every table: beyond so many cells per row
+/// and table the latter is faster.
+constexpr double kMaxCellsPerRow = 0.25;
+
+bool subtracting_pays(const Dataset& data, CountScope scope, const std::vector<Family>& families) {
+  const auto cards = data.cardinalities();
+  const double sum = std::accumulate(cards.begin(), cards.end(), 0.0);
+  double cells = sum, tables = static_cast<double>(cards.size());
+  if (scope == CountScope::kPairs) {
+    double squares = 0;
+    for (const double r : cards) squares += r * r;
+    cells += (sum * sum - squares) / 2;
+    tables += tables * (tables - 1) / 2;
+  }
+  for (const Family& family : families) {
+    double product = cards[family.child];
+    for (const std::size_t parent : family.parents) product *= cards[parent];
+    cells += product;
+    ++tables;
+  }
+  return cells * data.n_classes() <= kMaxCellsPerRow * tables * static_cast<double>(data.n_rows());
+}
+
+/// The coding that keeps the values marked as used, in their order; nothing moves if that is all of them.
+GivenCoding coding_of_used(const std::vector<std::uint8_t>& used) {
+  GivenCoding coding;
+  const auto n_used = static_cast<std::uint32_t>(std::accumulate(used.begin(), used.end(), std::size_t{0}));
+  coding.n_values = std::max(n_used, 1U);  // a feature without any value has one that never comes
+  if (n_used == used.size()) return coding;
+  Code next = 0;
+  for (const std::uint8_t is_used : used) coding.codes.push_back(is_used != 0 ? next++ : kMissing);
+  return coding;
+}
+
+/// Whether every value occurs, in a table [value][class] of counts.
+std::vector<std::uint8_t> used_values(std::span<const double> counts, std::size_t n_values) {
+  std::vector<std::uint8_t> used(n_values);
+  const std::size_t s = n_values == 0 ? 0 : counts.size() / n_values;
+  for (std::size_t k = 0; k < n_values; ++k)
+    used[k] = std::any_of(counts.data() + k * s, counts.data() + (k + 1) * s, [](double n) { return n > 0; }) ? 1 : 0;
+  return used;
+}
+
+std::vector<std::uint8_t> used_values(const Column& column) {
+  std::vector<std::uint8_t> used(column.n_values());
+  for (std::size_t row = 0; row < column.size(); ++row)
+    if (const Code code = column[row]; code != kMissing) used[code] = 1;
+  return used;
+}
+
+/// The coding of a fold: what is given, and otherwise what `used` says of each feature (by number) and of the class.
+template <class UsedOfFeature, class UsedOfClass>
+FoldCoding make_coding(const Dataset& data, const std::vector<bool>& keep_all, const std::vector<GivenCoding>& features,
+                       const GivenCoding& classes, UsedOfFeature used_of_feature, UsedOfClass used_of_class) {
+  FoldCoding coding;
+  for (std::size_t f = 0; f < data.n_features(); ++f) {
+    GivenCoding found{{}, data.feature(f).n_values()};
+    if (!features.empty() && !features[f].codes.empty())
+      found = features[f];
+    else if (!keep_all[f])
+      found = coding_of_used(used_of_feature(f));
+    coding.cardinalities.push_back(found.n_values);
+    coding.features.push_back(std::move(found.codes));
+  }
+  GivenCoding found = classes.codes.empty() ? coding_of_used(used_of_class()) : classes;
+  coding.classes = std::move(found.codes);
+  coding.n_classes = found.n_values;
+  return coding;
+}
+
+bool moves_anything(const FoldCoding& coding) {
+  return !coding.classes.empty() || std::any_of(coding.features.begin(), coding.features.end(),
+                                                [](const Recoding& recoding) { return !recoding.empty(); });
+}
+
+}  // namespace
+
+bool FoldCoding::drops_values() const {
+  const auto drops = [](const Recoding& recoding) { return std::ranges::count(recoding, kMissing) > 0; };
+  return drops(classes) || std::any_of(features.begin(), features.end(), drops);
+}
+
+FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all,
+                         int threads)
+    : data_(std::move(data)), scope_(scope), families_(std::move(families)), keep_all_(std::move(keep_all)) {
+  if (keep_all_.size() != data_.n_features())
+    throw InvalidInput(
+        join_text("expected a mark for each of ", data_.n_features(), " features, but got ", keep_all_.size()));
+  const auto cardinalities = data_.cardinalities();
+  for (const Family& family : families_) checked_table_size(family, cardinalities, data_.n_classes());
+  if (!data_.is_weighted() && subtracting_pays(data_, scope_, families_))
+    total_ = count(data_, scope_, families_, threads);
+}
+
+TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
+                                const GivenCoding& classes, int threads) const {
+  if (rows.empty()) throw InvalidInput("a fold needs training rows, but there is none");
+  if (!features.empty() && features.size() != data_.n_features())
+    throw InvalidInput(join_text("expected the codings of none or all of ", data_.n_features(), " features, but got ",
+                                 features.size()));
+  if (total_ && 2 * rows.size() > data_.n_rows() && rows.size() <= data_.n_rows()) {
+    std::vector<std::uint8_t> is_left_out(data_.n_rows(), 1);
+    bool twice = false;
+    for (const std::size_t row : rows) {
+      if (row >= data_.n_rows())
+        throw InvalidInput(join_text("row ", row, " was asked for, but the table has ", data_.n_rows(), " rows"));
+      twice |= is_left_out[row] == 0;
+      is_left_out[row] = 0;
+    }
+    if (!twice) {
+      std::vector<std::size_t> left_out;
+      left_out.reserve(data_.n_rows() - rows.size());
+      for (std::size_t row = 0; row < data_.n_rows(); ++row)
+        if (is_left_out[row] != 0) left_out.push_back(row);
+      return subtracted(left_out, features, classes, threads);
+    }
+  }
+  return counted(rows, features, classes, threads);
+}
+
+TrainingFold FoldCounter::subtracted(std::span<const std::size_t> left_out, const std::vector<GivenCoding>& features,
+                                     const GivenCoding& classes, int threads) const {
+  CountSet counts = *total_;
+  counts -= count(data_.subset(left_out), scope_, families_, threads);
+  FoldCoding coding = make_coding(
+      data_, keep_all_, features, classes,
+      [&](std::size_t f) { return used_values(counts.single(f), data_.feature(f).n_values()); },
+      [&] { return used_values(counts.class_counts(), data_.n_classes()); });
+  if (moves_anything(coding))
+    counts = counts.merged(coding.cardinalities, coding.n_classes, coding.features, coding.classes);
+  return {std::move(coding), std::move(counts)};
+}
+
+TrainingFold FoldCounter::counted(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
+                                  const GivenCoding& classes, int threads) const {
+  const Dataset chosen = data_.subset(rows);
+  FoldCoding coding = make_coding(
+      data_, keep_all_, features, classes, [&](std::size_t f) { return used_values(chosen.feature(f)); },
+      [&] { return used_values(chosen.target()); });
+  if (!moves_anything(coding)) return {std::move(coding), count(chosen, scope_, families_, threads)};
+  std::vector<std::size_t> all(rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  CountSet counts = count(recoded_subset(chosen, all, coding), scope_, families_, threads);
+  return {std::move(coding), std::move(counts)};
+}
+
+}  // namespace tanager

@@ -1,0 +1,29 @@
+// What to count, as Python says it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tanager/counts.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager::python {
+
+using FamilyPairs = std::vector<std::pair<std::size_t, std::vector<std::size_t>>>;
+
+inline std::vector<Family> to_families(const FamilyPairs& pairs) {
+  std::vector<Family> families;
+  families.reserve(pairs.size());
+  for (const auto& [child, parents] : pairs) families.push_back({child, parents});
+  return families;
+}
+
+inline CountScope to_scope(const std::string& name) {
+  if (name == "singles") return CountScope::kSingles;
+  if (name == "pairs") return CountScope::kPairs;
+  throw InvalidInput("scope must be \"singles\" or \"pairs\", but is \"" + name + "\"");
+}
+
+}  // namespace tanager::python
