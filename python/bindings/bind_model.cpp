@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "predictors.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 
@@ -96,7 +97,8 @@ py::list from_features(const Model& model) {
   return list;
 }
 
-Model build(const Network& network, const py::list& descriptions, const py::list& class_labels,
+template <class C>
+Model build(const C& classifier, const py::list& descriptions, const py::list& class_labels,
             const py::str& settings_text, const CountSet* counts) {
   std::vector<FeatureInfo> features;
   features.reserve(descriptions.size());
@@ -104,7 +106,7 @@ Model build(const Network& network, const py::list& descriptions, const py::list
   std::vector<Label> classes = to_labels(class_labels, "the class");
   std::string settings = to_text(settings_text, "the text of the settings");
   const py::gil_scoped_release release;
-  return Model(network, std::move(features), std::move(classes), std::move(settings),
+  return Model(classifier, std::move(features), std::move(classes), std::move(settings),
                counts == nullptr ? std::nullopt : std::optional<CountSet>(*counts));
 }
 
@@ -148,12 +150,24 @@ Code encode(const Model& model, std::size_t feature, const py::object& value) {
   return model.encode(feature, py::cast<double>(value));
 }
 
+/// The network or whatever else the model predicts with.
+py::object classifier(const py::object& self) {
+  const auto find = [&](const auto& found) {
+    return py::cast(&found, py::return_value_policy::reference_internal, self);
+  };
+  return std::visit(find, py::cast<const Model&>(self).classifier());
+}
+
 }  // namespace
 
 void bind_model(py::module_& m) {
+  bind_predictor<AnyPredictor>(m, "AnyPredictor");
   py::class_<Model>(m, "Model")
-      .def_static("build", &build, py::arg("network"), py::arg("features"), py::arg("classes"),
+      .def_static("build", &build<Network>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
                   py::arg("settings") = py::str(""), py::arg("counts") = py::none())
+      .def_static("build", &build<Aode>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
+                  py::arg("settings") = py::str(""), py::arg("counts") = py::none())
+      .def_property_readonly("classifier", &classifier)
       .def_property_readonly("network", &Model::network, py::return_value_policy::reference_internal)
       .def_property_readonly("predictor", &Model::predictor, py::return_value_policy::reference_internal)
       .def_property_readonly("features", &from_features)

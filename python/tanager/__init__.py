@@ -11,15 +11,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import _core, datasets, discretize, evaluation, network, parameters, scores, structure
+from . import _core, averaging, datasets, discretize, evaluation, network, parameters, scores, structure
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
 from ._model_file import load
+from .averaging import AODEClassifier
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
 __all__ = [
+    "AODEClassifier",
     "BayesNetClassifier",
     "EqualFrequencyDiscretizer",
     "EqualWidthDiscretizer",
@@ -30,6 +32,7 @@ __all__ = [
     "Network",
     "TANClassifier",
     "__version__",
+    "averaging",
     "datasets",
     "discretize",
     "evaluation",

@@ -68,6 +68,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     classes_: npt.NDArray[Any]
     counts_: _core.CountSet
+    _core_type: type  # of the model in the core
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from ._encoding import ColumnEncoder, Encoder
 from ._settings import Learned
 from ._trace import SearchTrace
 
-_LEARNED = ("network_", "counts_", "_core_model", "_predictor")
+_LEARNED = ("network_", "n_parameters_", "counts_", "_core_model", "_predictor")
 
 
 def load(path: str | os.PathLike[str]) -> BaseClassifier:
@@ -79,6 +79,8 @@ _MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, Rec
 def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     clf = _estimators()[settings["estimator"]](**{k: _from_json(v) for k, v in settings["params"].items()})
     clf._check_settings()
+    if not isinstance(model.classifier, clf._core_type):
+        raise TypeError(f"a {type(clf).__name__} cannot predict with a {type(model.classifier).__name__}")
     names, columns = [], []
     kinds = zip(model.features, settings["category_types"], settings["declared"], strict=True)
     for (name, labels, cuts), dtype, declared in kinds:
@@ -120,7 +122,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _learned(model: _core.Model, trace: SearchTrace | None = None) -> Learned:
-    return Learned(model.network, model.predictor, model.counts, trace)
+    return Learned(model.classifier, model.predictor, model.counts, trace)
 
 
 def _build(
@@ -218,7 +220,8 @@ def _settings_classes() -> dict[str, type]:
 
 def _estimators() -> dict[str, type[BaseClassifier]]:
     from ._classifier import BayesNetClassifier
+    from .averaging import AODEClassifier
     from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
-    known = (BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
+    known = (AODEClassifier, BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
     return {cls.__name__: cls for cls in known}

@@ -22,6 +22,7 @@ class BaseNetworkClassifier(BaseClassifier):
 
     network_: Network
     search_trace_: SearchTrace
+    _core_type = _core.Network
 
     def __init__(
         self,

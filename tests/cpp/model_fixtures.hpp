@@ -20,8 +20,9 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Tables of random distributions for a structure; a few cells are zero or denormal.
 inline Network random_network(std::vector<std::vector<std::size_t>> parents, std::vector<std::uint32_t> cardinalities,
-                              std::uint32_t n_classes, unsigned seed) {
+                              std::uint32_t n_classes, unsigned seed, std::vector<bool> absent = {}) {
   std::mt19937 random(seed);
+  absent.resize(parents.size(), false);
   std::uniform_real_distribution<double> uniform(0.1, 1.0);
   const auto distributions = [&](std::size_t configurations, std::size_t values, std::size_t classes) {
     std::vector<double> table(configurations * values * classes);
@@ -37,10 +38,10 @@ inline Network random_network(std::vector<std::vector<std::size_t>> parents, std
   for (std::size_t f = 0; f < cardinalities.size(); ++f) {
     std::size_t configurations = 1;
     for (const std::size_t p : parents[f]) configurations *= cardinalities[p];
-    tables.push_back(distributions(configurations, cardinalities[f], n_classes));
+    tables.push_back(distributions(absent[f] ? 0 : configurations, cardinalities[f], n_classes));
   }
-  return Network(Structure(std::move(parents)), std::move(cardinalities), distributions(1, n_classes, 1),
-                 std::move(tables));
+  return Network(Structure::leaving_out(std::move(absent), std::move(parents)), std::move(cardinalities),
+                 distributions(1, n_classes, 1), std::move(tables));
 }
 
 inline CountSet random_counts(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
@@ -69,9 +70,10 @@ inline FeatureInfo intervals(std::string name, std::vector<double> cuts) {
   return {std::move(name), {}, std::move(cuts), true};
 }
 
-/// Every kind of label, intervals, a feature never observed, two parents, counts of every kind.
-inline Model rich_model(bool with_counts = true) {
-  const std::vector<std::uint32_t> cards = {4, 3, 2, 3, 5, 1};
+/// Every kind of label, intervals, a feature never observed.
+inline const std::vector<std::uint32_t> kRichCardinalities = {4, 3, 2, 3, 5, 1};
+
+inline Model describe_richly(Classifier classifier, bool with_counts) {
   const std::vector<FeatureInfo> features = {
       categories("größe", {std::string("klein"), std::string(""), std::string("日本語\0x", 11), std::string("🦜")}),
       categories("",
@@ -82,16 +84,41 @@ inline Model rich_model(bool with_counts = true) {
       categories("never seen", {}),
   };
   std::optional<CountSet> counts;
-  if (with_counts) counts = random_counts(cards, 3, CountScope::kPairs, {{2, {0, 1}}, {4, {5, 3}}});
-  return Model(random_network({{}, {0}, {1, 0}, {}, {2}, {4}}, cards, 3, 7), features,
-               {std::string("ja"), false, std::int64_t{-7}}, "{\"alpha\": 1.0, \"α\": \"β\"}", std::move(counts));
+  if (with_counts) counts = random_counts(kRichCardinalities, 3, CountScope::kPairs, {{2, {0, 1}}, {4, {5, 3}}});
+  return Model(std::move(classifier), features, {std::string("ja"), false, std::int64_t{-7}},
+               "{\"alpha\": 1.0, \"α\": \"β\"}", std::move(counts));
+}
+
+/// Two parents, counts of every kind.
+inline Model rich_model(bool with_counts = true) {
+  return describe_richly(random_network({{}, {0}, {1, 0}, {}, {2}, {4}}, kRichCardinalities, 3, 7), with_counts);
+}
+
+/// A network that leaves features out.
+inline Model model_leaving_out() {
+  const std::vector<bool> absent = {false, true, false, false, true, false};
+  return describe_richly(random_network({{}, {}, {0}, {2, 0}, {}, {3}}, kRichCardinalities, 3, 8, absent), true);
+}
+
+inline Model rich_aode_model(bool with_counts = true) {
+  AodeOptions options;
+  options.min_count = 2.5;
+  return describe_richly(learn_aode(random_counts(kRichCardinalities, 3, CountScope::kPairs, {}), options),
+                         with_counts);
+}
+
+inline Model describe_briefly(Classifier classifier, CountScope scope) {
+  return Model(std::move(classifier), {categories("a", {std::string("x"), std::string("y")}), intervals("b", {0.5})},
+               {std::int64_t{0}, std::int64_t{1}}, "{}", random_counts({2, 2}, 2, scope, {}));
 }
 
 /// Small enough that every byte of its file can be tried.
 inline Model small_model() {
-  return Model(random_network({{}, {0}}, {2, 2}, 2, 3),
-               {categories("a", {std::string("x"), std::string("y")}), intervals("b", {0.5})},
-               {std::int64_t{0}, std::int64_t{1}}, "{}", random_counts({2, 2}, 2, CountScope::kSingles, {}));
+  return describe_briefly(random_network({{}, {0}}, {2, 2}, 2, 3), CountScope::kSingles);
+}
+
+inline Model small_aode_model() {
+  return describe_briefly(learn_aode(random_counts({2, 2}, 2, CountScope::kPairs, {})), CountScope::kPairs);
 }
 
 inline bool same_bits(std::span<const double> a, std::span<const double> b) {
@@ -120,13 +147,32 @@ inline void check_same_counts(const CountSet& a, const CountSet& b) {
   for (std::size_t i = 0; i < a.families().size(); ++i) CHECK(same_bits(a.family(i), b.family(i)));
 }
 
+struct CheckSameAs {
+  const Classifier& other;
+
+  void operator()(const Network& a) const {
+    const auto& b = std::get<Network>(other);
+    CHECK(a.structure() == b.structure());
+    CHECK(same_bits(a.class_probabilities(), b.class_probabilities()));
+    for (std::size_t f = 0; f < a.n_features(); ++f) CHECK(same_bits(a.table(f), b.table(f)));
+  }
+  void operator()(const Aode& a) const {
+    const auto& b = std::get<Aode>(other);
+    CHECK(same_bits(a.class_probabilities(), b.class_probabilities()));
+    CHECK(same_bits(a.singles(), b.singles()));
+    CHECK(same_bits(a.pairs(), b.pairs()));
+    CHECK(same_bits(a.value_counts(), b.value_counts()));
+    CHECK_EQ(a.min_count(), b.min_count());
+  }
+};
+
 inline void check_same(const Model& a, const Model& b) {
-  CHECK(a.network().structure() == b.network().structure());
-  CHECK(std::ranges::equal(a.network().cardinalities(), b.network().cardinalities()));
-  CHECK(same_bits(a.network().class_probabilities(), b.network().class_probabilities()));
+  CHECK_EQ(a.classifier().index(), b.classifier().index());
+  if (a.classifier().index() != b.classifier().index()) return;
+  CHECK(std::ranges::equal(a.cardinalities(), b.cardinalities()));
+  std::visit(CheckSameAs{b.classifier()}, a.classifier());
   CHECK_EQ(a.features().size(), b.features().size());
   for (std::size_t f = 0; f < a.n_features(); ++f) {
-    CHECK(same_bits(a.network().table(f), b.network().table(f)));
     CHECK_EQ(a.features()[f].name, b.features()[f].name);
     CHECK_EQ(a.features()[f].is_interval, b.features()[f].is_interval);
     CHECK(same_labels(a.features()[f].labels, b.features()[f].labels));

@@ -17,8 +17,8 @@ TEST(the_model_checks_that_descriptions_fit) {
   const auto refused = [&](std::vector<FeatureInfo> features, std::vector<Label> classes, const std::string& part) {
     CHECK_THROWS(InvalidInput, Model(network, features, classes), part);
   };
-  refused({first}, ab, "the network has 2 features, but 1 were described");
-  refused({first, second}, {true}, "the network has 2 classes, but 1 class labels");
+  refused({first}, ab, "the model has 2 features, but 1 were described");
+  refused({first, second}, {true}, "the model has 2 classes, but 1 class labels");
   refused({categories("f", {true}), second}, ab, "feature 'f' has 2 values, but 1 labels");
   refused({categories("f", {}), second}, ab, "feature 'f' has 2 values, but 0 labels");
   refused({first, intervals("g", {1.0})}, ab, "feature 'g' has 3 values and so needs 2 cut points, but has 1");
@@ -39,14 +39,62 @@ TEST(the_model_checks_that_descriptions_fit) {
   refused({first, second}, {std::int64_t{1}, true}, "the class has equal labels");
   CHECK_THROWS(InvalidInput, Model(network, {first, second}, ab, "\xFE"), "settings are not UTF-8");
   CHECK_THROWS(InvalidInput, Model(network, {first, second}, ab, "", CountSet({2, 2}, 2, CountScope::kSingles)),
-               "the network's own features");
+               "the model's own features");
   CHECK_THROWS(InvalidInput, Model(network, {first, second}, ab, "", CountSet({2, 3}, 3, CountScope::kSingles)),
-               "the network's own features");
+               "the model's own features");
   for (const double bad : {-1.0, kNan, kInfinity}) {
     CountSet counts({2, 3}, 2, CountScope::kPairs, {{0, {1}}});
     counts.family(0)[3] = bad;
     CHECK_THROWS(InvalidInput, Model(network, {first, second}, ab, "", counts), "counts must be finite");
   }
+}
+
+TEST(a_model_knows_what_kind_of_classifier_it_has) {
+  const Model network = rich_model(), averages = rich_aode_model();
+  CHECK(network.network().n_features() == 6 && averages.aode().n_features() == 6);
+  CHECK_THROWS(InvalidInput, averages.network(), "the model is not a network");
+  CHECK_THROWS(InvalidInput, network.aode(), "does not average one-dependence estimators");
+  CHECK_THROWS(InvalidInput, Model(averages.classifier(), {}, averages.classes()), "the model has 6 features, but 0");
+}
+
+TEST(a_model_predicts_as_its_classifier_does) {
+  std::mt19937 random(5);
+  const auto check = [&](const Model& model, const auto& predictor) {
+    std::vector<Code> rows;
+    std::vector<std::uint8_t> narrow;
+    for (int i = 0; i < 100; ++i)
+      for (const std::uint32_t r : model.cardinalities()) {
+        rows.push_back(random() % 8 == 0 ? kMissing : static_cast<Code>(random() % r));
+        narrow.push_back(rows.back() == kMissing ? kMissing8 : static_cast<std::uint8_t>(rows.back()));
+      }
+    const std::span<const Code> all(rows);
+    std::vector<double> expected(300), out(300);
+    predictor.predict_rows(all, Output::kPosterior, expected);
+    model.predict_proba(rows, out, 2);
+    CHECK(same_bits(out, expected));
+    model.predictor().predict_rows(std::span<const std::uint8_t>(narrow), Output::kPosterior, out);
+    CHECK(same_bits(out, expected));
+    std::vector<std::uint32_t> classes(100), expected_classes(100), narrow_classes(100);
+    predictor.predict_classes_rows(all, expected_classes);
+    model.predictor().predict_classes_rows(all, classes);
+    model.predictor().predict_classes_rows(std::span<const std::uint8_t>(narrow), narrow_classes);
+    CHECK(classes == expected_classes && narrow_classes == expected_classes);
+    CHECK_EQ(model.predictor().predict_class(all.first(6)), expected_classes[0]);
+    std::vector<double> one(3);
+    model.predictor().predict(all.first(6), Output::kPosterior, one);
+    CHECK(same_bits(one, std::span(expected).first(3)));
+    std::vector<std::vector<Code>> columns(6);
+    for (std::size_t i = 0; i < rows.size(); ++i) columns[i % 6].push_back(rows[i]);
+    std::vector<CodeColumn> views;
+    for (const auto& column : columns) views.emplace_back(column.data());
+    model.predictor().predict_columns(views, 100, Output::kPosterior, out);
+    CHECK(same_bits(out, expected));
+    model.predictor().predict_classes_columns(views, 100, classes);
+    CHECK(classes == expected_classes);
+  };
+  check(rich_model(), Predictor(rich_model().network()));
+  check(model_leaving_out(), Predictor(model_leaving_out().network()));
+  check(rich_aode_model(), AodePredictor(rich_aode_model().aode()));
 }
 
 TEST(values_are_encoded_by_label) {

@@ -128,7 +128,7 @@ TEST(a_model_serves_four_threads_at_once) {
   std::mt19937 random(3);
   std::vector<Code> rows;
   for (std::size_t i = 0; i < kRows; ++i)
-    for (const std::uint32_t r : model.network().cardinalities())
+    for (const std::uint32_t r : model.cardinalities())
       rows.push_back(random() % 8 == 0 ? kMissing : static_cast<Code>(random() % r));
   std::vector<double> expected(kRows * model.n_classes());
   model.predict_proba(rows, expected);

@@ -1,4 +1,5 @@
 // The bytes of a model file: exact round trips, and no bytes, however broken or hostile, do harm.
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <random>
@@ -57,45 +58,50 @@ TEST(a_model_comes_back_bit_by_bit) {
     check_same(model, again);
     CHECK(write_model(again) == bytes);
   }
-  check_same(small_model(), read_model(write_model(small_model())));
+  for (const Model& model :
+       {small_model(), small_aode_model(), rich_aode_model(true), rich_aode_model(false), model_leaving_out()}) {
+    const Bytes bytes = write_model(model);
+    check_same(model, read_model(bytes));
+    CHECK(write_model(read_model(bytes)) == bytes);
+  }
   const Model no_features(Network(Structure::naive(0), {}, {0.25, 0.75}, {}), {}, {true, false});
   check_same(no_features, read_model(write_model(no_features)));
+  const Model averaging_nothing(Aode({}, {0.25, 0.75}, {}, {}, {}), {}, {true, false});
+  check_same(averaging_nothing, read_model(write_model(averaging_nothing)));
 }
 
 TEST(every_truncation_and_every_extra_byte_is_refused) {
-  const Bytes bytes = write_model(small_model());
-  int taken = 0;
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
-    // The same, had the writer believed that this is all.
-    Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-    if (length < io::kHeaderSize) continue;
-    io::store_little<std::uint64_t>(length, cut.data() + 12);
-    io::seal(cut);
-    taken += refusal(cut).empty();
+  for (const Bytes& bytes : {write_model(small_model()), write_model(small_aode_model())}) {
+    int taken = 0;
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
+      // The same, had the writer believed that this is all.
+      Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+      if (length < io::kHeaderSize) continue;
+      io::store_little<std::uint64_t>(length, cut.data() + 12);
+      io::seal(cut);
+      taken += refusal(cut).empty();
+    }
+    CHECK_EQ(taken, 1);  // where just the counts are gone, which a model may lack
+    Bytes longer = bytes;
+    longer.push_back(std::byte{0});
+    CHECK(refusal(longer).find("should have") != std::string::npos);
   }
-  CHECK_EQ(taken, 1);  // where just the counts are gone, which a model may lack
-  Bytes longer = bytes;
-  longer.push_back(std::byte{0});
-  CHECK(refusal(longer).find("should have") != std::string::npos);
 }
 
-TEST(every_flipped_bit_of_a_small_file_and_ten_thousand_of_a_rich_one_are_refused) {
-  Bytes bytes = write_model(small_model());
-  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_refused) {
+  const auto check_flip = [](Bytes& bytes, std::size_t bit) {
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
     CHECK(!refusal(bytes).empty());
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
+  };
+  for (Bytes bytes : {write_model(small_model()), write_model(small_aode_model())}) {
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) check_flip(bytes, bit);
+    CHECK(refusal(bytes).empty());
   }
-  CHECK(refusal(bytes).empty());
-  bytes = write_model(rich_model());
   std::mt19937 random(11);
-  for (int i = 0; i < 10000; ++i) {
-    const std::size_t bit = random() % (bytes.size() * 8);
-    bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
-    CHECK(!refusal(bytes).empty());
-    bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
-  }
+  for (Bytes bytes : {write_model(rich_model()), write_model(rich_aode_model()), write_model(model_leaving_out())})
+    for (int i = 0; i < 10000; ++i) check_flip(bytes, random() % (bytes.size() * 8));
 }
 
 /// Predicts with whatever was accepted, so that sanitizers see its tables being used.
@@ -142,7 +148,9 @@ bool survives(Bytes bytes, std::mt19937& random) {
 
 TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
   std::mt19937 random(13);
-  for (const Bytes& bytes : {write_model(small_model()), write_model(rich_model()), write_model(rich_model(false))}) {
+  for (const Bytes& bytes :
+       {write_model(small_model()), write_model(rich_model()), write_model(rich_model(false)),
+        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out())}) {
     int taken = 0;
     constexpr int kTries = 20000;
     for (int i = 0; i < kTries; ++i) taken += survives(bytes, random);
@@ -176,18 +184,22 @@ class Forged {
   io::ByteWriter body_;
 };
 
-/// The sections of the small model by tag, to be put together in other ways.
-std::vector<Bytes> small_sections() {
-  const Bytes bytes = write_model(small_model());
+/// The sections of a small model, to be put together in other ways: by tag, the classifier first whatever its tag.
+std::vector<Bytes> sections_of(const Model& model) {
+  const Bytes bytes = write_model(model);
   const io::SectionTable table = io::read_section_table(bytes.size(), [&](std::uint64_t at, std::span<std::byte> out) {
     std::memcpy(out.data(), bytes.data() + at, out.size());
   });
   std::vector<Bytes> sections{{}};
-  for (const io::Extent& extent : {table.network, table.features, table.classes, table.settings, *table.counts}) {
+  for (const io::Extent& extent : {table.classifier, table.features, table.classes, table.settings, *table.counts}) {
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(extent.offset);
     sections.emplace_back(first, first + static_cast<std::ptrdiff_t>(extent.length));
   }
   return sections;
+}
+
+std::vector<Bytes> small_sections() {
+  return sections_of(small_model());
 }
 
 TEST(sections_come_in_any_order_and_skippable_ones_are_passed_over) {
@@ -215,13 +227,15 @@ TEST(wrong_frames_are_refused_with_their_reason) {
   refused(as_bytes("\x89TNG"), "only 4 bytes");
   refused(as_bytes("name,age\nAda,36\n"), "not a tanager model file");
   refused(as_bytes("\x89TNG\n\x1A\n and whatever else follows"), "copying it as text");
-  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 1");
+  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 2");
   refused(whole().file(0), "format number is 0");
-  refused(whole().section(6, {}).file(), "unknown kind 6");
+  refused(whole().section(7, {}).file(), "unknown kind 7");
+  refused(whole().section(6, {}).file(1), "unknown kind 6");
+  refused(whole().section(6, sections_of(small_aode_model())[1]).file(), "both a network and averaged estimators");
   refused(whole().section(0, {}).file(), "unknown kind 0");
   refused(whole().section(4, s[4]).file(), "two sections of the kind 4");
   refused(Forged().section(1, s[1]).section(2, s[2]).section(4, s[4]).file(), "no section of classes");
-  refused(Forged().section(2, s[2]).section(3, s[3]).section(4, s[4]).file(), "no section of the network");
+  refused(Forged().section(2, s[2]).section(3, s[3]).section(4, s[4]).file(), "no section of a classifier");
   Forged many = whole();
   for (std::size_t i = 0; i <= io::kMaxSections; ++i) many.section(io::kSkippable, {});
   refused(many.file(), "more than 256 sections");
@@ -240,6 +254,70 @@ TEST(wrong_frames_are_refused_with_their_reason) {
                 .file(),
             tag == 5 ? "should hold 10 counts" : "8 bytes too many");
   }
+}
+
+TEST(a_file_of_the_first_format_is_read_as_such) {
+  const auto s = small_sections();
+  const auto file = [&](const Bytes& network, std::uint32_t version) {
+    return Forged()
+        .section(1, network)
+        .section(2, s[2])
+        .section(3, s[3])
+        .section(4, s[4])
+        .section(5, s[5])
+        .file(version);
+  };
+  check_same(read_model(file(s[1], 1)), small_model());
+  // What leaves the second feature out in a file of today is a wrong number of parents in an old one.
+  Bytes network = s[1];
+  constexpr std::size_t kSecondFeature = 8 + 2 * 8 + 2 * 4 + 4;
+  io::store_little<std::uint32_t>(io::kAbsent, network.data() + kSecondFeature);
+  CHECK(refusal(file(network, 1)).find("announces 4294967295 items") != std::string::npos);
+  network.erase(network.begin() + kSecondFeature + 4, network.begin() + kSecondFeature + 8);  // its parent
+  network.resize(network.size() - 8 * 8);                                                     // its table
+  CHECK(read_model(file(network, 2)).network().structure().is_absent(1));
+}
+
+TEST(a_feature_that_is_left_out_has_neither_parents_nor_children) {
+  const auto s = sections_of(describe_briefly(random_network({{}, {0}}, {2, 2}, 2, 3), CountScope::kSingles));
+  Bytes network = s[1];
+  io::store_little<std::uint32_t>(io::kAbsent, network.data() + 8 + 2 * 8 + 2 * 4);
+  const std::string message =
+      refusal(Forged().section(1, network).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
+  CHECK(message.find("inconsistent") != std::string::npos);
+}
+
+TEST(averaged_estimators_are_checked) {
+  const auto s = sections_of(small_aode_model());
+  constexpr std::size_t kCards = 8 + 2 * 8, kMinCount = kCards + 2 * 4, kSeen = kMinCount + 8, kSingles = kSeen + 4 * 8,
+                        kPairs = kSingles + 8 * 8;
+  const auto file = [&](const Bytes& payload) {
+    return Forged().section(6, payload).section(2, s[2]).section(3, s[3]).section(4, s[4]).section(5, s[5]).file();
+  };
+  CHECK_EQ(s[1].size(), kPairs + 16 * 8);
+  check_same(read_model(file(s[1])), small_aode_model());
+  const auto refused = [&](std::size_t at, auto number, const std::string& part) {
+    Bytes payload = s[1];
+    io::store_little(number, payload.data() + at);
+    const std::string message = refusal(file(payload));
+    if (message.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, message + " lacks " + part);
+  };
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  refused(0, 0xFFFFFFFFU, "announces 4294967295 items");
+  refused(4, 0xFFFFFFFFU, "announces 4294967295 items");
+  refused(4, 40U, "averaged estimators");
+  refused(kCards, 0U, "gives a feature 0 values");
+  refused(kCards, 65535U, "gives a feature 65535 values");
+  refused(kCards, 65534U, "announces 65536 items");
+  refused(kCards, 1U, "bytes too many");
+  refused(kMinCount, bits(-1.0), "min_count must be finite and not negative");
+  refused(kMinCount, bits(kNan), "min_count must be finite and not negative");
+  refused(kSeen, bits(kInfinity), "counts of values must be finite");
+  refused(kSingles, bits(0.9), "must sum to one");
+  refused(kPairs, bits(kNan), "must hold probabilities");
+  Bytes none = s[1];
+  io::store_little(0U, none.data());  // no class at all
+  CHECK(!refusal(file(none)).empty());
 }
 
 TEST(sizes_that_the_file_cannot_hold_are_refused_without_allocating) {

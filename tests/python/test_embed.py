@@ -97,7 +97,13 @@ def predict_by_program(program: Path, model: Path, table: pd.DataFrame, folder: 
     return np.frombuffer(out.read_bytes(), dtype="<f8").reshape(-1, len(classes))
 
 
-@pytest.mark.parametrize("make", [tanager.NaiveBayesClassifier, tanager.TANClassifier])
+def make_averages() -> tanager.AODEClassifier:
+    return tanager.AODEClassifier(min_count=300)  # more than some values have, so that rows differ in their models
+
+
+@pytest.mark.parametrize(
+    "make", [tanager.NaiveBayesClassifier, tanager.TANClassifier, tanager.AODEClassifier, make_averages]
+)
 def test_the_program_and_python_agree_in_every_bit(program: Path, make: Callable[[], object], tmp_path: Path) -> None:
     train, new = make_table(2000, seed=1), make_table(1000, seed=2).drop(columns="class")
     new.loc[0] = None

@@ -45,6 +45,29 @@ def make_counts() -> _core.CountSet:
     return _core.CountSet.from_cells(CARDINALITIES, len(CLASSES), "pairs", families, np.arange(n_cells) / 8)
 
 
+def make_network_leaving_out() -> _core.Network:
+    """Leave out two features, with tables of small integers as well."""
+    parents = [[], None, [0], [2, 0], None, [3]]
+    tables = []
+    for feature, found in enumerate(parents):
+        shape = () if found is None else (*(CARDINALITIES[p] for p in found), CARDINALITIES[feature], len(CLASSES))
+        table = 1.0 + np.arange(math.prod(shape) if shape else 0).reshape(shape or (0, 1)) * 5 % 7
+        tables.append(np.ascontiguousarray(table / table.sum(axis=-2, keepdims=True)))
+    return _core.Network(parents, CARDINALITIES, np.array([0.5, 0.25, 0.25]), tables)
+
+
+def make_averages() -> _core.Aode:
+    """Average over the models of all features, from counts that are multiples of 1/8."""
+    return _core.learn_aode(make_counts(), 0.5, 3.0, [0.5, 0.25, 0.25])
+
+
+CLASSIFIERS = {"network": make_network, "leaving-out": make_network_leaving_out, "aode": make_averages}
+
+
+def make_model_of(kind: str) -> _core.Model:
+    return _core.Model.build(CLASSIFIERS[kind](), FEATURES, CLASSES, SETTINGS, make_counts())
+
+
 def make_model(*, counts: bool = True) -> _core.Model:
     return _core.Model.build(make_network(), FEATURES, CLASSES, SETTINGS, make_counts() if counts else None)
 
@@ -54,12 +77,21 @@ def exact(label: object) -> tuple[type, object]:
     return type(label), label.hex() if isinstance(label, float) else label
 
 
+def tables_of(classifier: _core.Network | _core.Aode) -> list[bytes]:
+    features = range(classifier.n_features)
+    if isinstance(classifier, _core.Network):
+        return [classifier.table(f).tobytes() for f in features if classifier.parents[f] is not None]
+    pairs = [classifier.pair(p, i).tobytes() for p in features for i in features if i != p]
+    return [*pairs, *(classifier.single(f).tobytes() + classifier.value_counts(f).tobytes() for f in features)]
+
+
 def assert_same(a: _core.Model, b: _core.Model) -> None:
-    assert a.network.parents == b.network.parents
-    assert a.network.cardinalities == b.network.cardinalities
-    assert a.network.class_probabilities.tobytes() == b.network.class_probabilities.tobytes()
-    for feature in range(a.network.n_features):
-        assert a.network.table(feature).tobytes() == b.network.table(feature).tobytes()
+    assert type(a.classifier) is type(b.classifier)
+    assert getattr(a.classifier, "parents", None) == getattr(b.classifier, "parents", None)
+    assert getattr(a.classifier, "min_count", None) == getattr(b.classifier, "min_count", None)
+    assert a.classifier.cardinalities == b.classifier.cardinalities
+    assert a.classifier.class_probabilities.tobytes() == b.classifier.class_probabilities.tobytes()
+    assert tables_of(a.classifier) == tables_of(b.classifier)
     for (name, labels, cuts), (other_name, other_labels, other_cuts) in zip(a.features, b.features, strict=True):
         assert name == other_name
         assert (labels is None) == (other_labels is None)
@@ -105,11 +137,30 @@ def test_descriptions_come_back_as_they_were_given() -> None:
 
 def test_files_of_every_released_format_still_load() -> None:
     assert_same(_core.Model.load(DATA / "format-1.tng"), make_model())
+    for kind in CLASSIFIERS:
+        assert_same(_core.Model.load(DATA / f"format-2-{kind}.tng"), make_model_of(kind))
 
 
-def test_the_current_format_has_not_changed_by_accident() -> None:
-    # If this fails on purpose, raise the format number, keep the old file and add one of the new number.
-    assert (DATA / "format-1.tng").read_bytes() == make_model().to_bytes()
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_the_current_format_has_not_changed_by_accident(kind: str) -> None:
+    # If this fails on purpose, raise the format number, keep the old files and add those of the new number.
+    assert (DATA / f"format-2-{kind}.tng").read_bytes() == make_model_of(kind).to_bytes()
+
+
+def test_a_model_is_of_one_kind() -> None:
+    model = make_model_of("aode")
+    assert isinstance(model.classifier, _core.Aode)
+    with pytest.raises(ValueError, match="the model is not a network"):
+        _ = model.network
+
+
+def test_averages_and_predictor_keep_the_model_alive() -> None:
+    classifier, predictor = make_model_of("aode").classifier, make_model_of("aode").predictor
+    gc.collect()
+    assert tables_of(classifier) == tables_of(make_averages())
+    columns = [np.zeros(3, np.uint8) for _ in CARDINALITIES]
+    expected = _core.AodePredictor(make_averages()).predict(columns, 3, "posterior")
+    assert predictor.predict(columns, 3, "posterior").tobytes() == expected.tobytes()
 
 
 def test_network_and_predictor_keep_the_model_alive() -> None:
@@ -153,8 +204,8 @@ def test_values_are_encoded() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"features": FEATURES[:-1]}, ValueError, "the network has 6 features, but 5 were described"),
-        ({"classes": ["a", "b"]}, ValueError, "the network has 3 classes, but 2 class labels were given"),
+        ({"features": FEATURES[:-1]}, ValueError, "the model has 6 features, but 5 were described"),
+        ({"classes": ["a", "b"]}, ValueError, "the model has 3 classes, but 2 class labels were given"),
         ({"classes": ["a", "b", "a"]}, ValueError, "the class has equal labels at 0 and 2: a and a"),
         ({"classes": ["a", 1, True]}, ValueError, "equal labels at 1 and 2"),
         ({"classes": ["a", "b", 2**63]}, ValueError, "the class has the label 9223372036854775808, but whole numbers"),
@@ -181,7 +232,7 @@ def test_values_are_encoded() -> None:
         ),
         ({"features": [("x", ["a"]), *FEATURES[1:]]}, TypeError, "described by a tuple"),
         ({"features": [("cut", FEATURES[0][1], None), *FEATURES[1:]]}, ValueError, "two are named 'cut'"),
-        ({"counts": _core.CountSet([2], 3, "singles")}, ValueError, "the network's own features and classes"),
+        ({"counts": _core.CountSet([2], 3, "singles")}, ValueError, "the model's own features and classes"),
     ],
 )
 def test_what_does_not_fit_is_refused(change: dict[str, object], error: type[Exception], message: str) -> None:
@@ -213,7 +264,7 @@ def test_a_newer_format_says_so() -> None:
     data = bytearray(make_model().to_bytes())
     data[8:12] = struct.pack("<I", 7)
     with pytest.raises(
-        _core.ModelFileError, match="written by a newer tanager: its format is 7, this one reads up to 1"
+        _core.ModelFileError, match="written by a newer tanager: its format is 7, this one reads up to 2"
     ):
         _core.Model.from_bytes(bytes(data))
 

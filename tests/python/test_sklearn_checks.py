@@ -11,6 +11,8 @@ from tanager import structure as st
 
 @parametrize_with_checks(
     [
+        tg.AODEClassifier(),
+        tg.AODEClassifier(alpha=0.1, min_count=5, n_jobs=2),
         tg.BayesNetClassifier(),
         tg.BayesNetClassifier(structure=st.ChowLiu(score="bic"), parameters=pr.Dirichlet(equivalent_sample_size=5.0)),
         tg.KDBClassifier(),

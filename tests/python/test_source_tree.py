@@ -36,6 +36,7 @@ HEADER_STAGES = {
     "network": "model",
     "predictor": "inference",
     "parameters": "parameters",
+    "aode": "averaging",
     "evaluation": "evaluation",
     "structure": "structure",
     "model": "io",

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "tanager/aode.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
 #include "tanager/predictor.hpp"
@@ -29,16 +30,44 @@ struct FeatureInfo {
   bool is_interval = false;
 };
 
-/// All that a model file holds: the network, what its codes mean, and the settings it was learned with.
+/// What a model predicts with.
+using Classifier = std::variant<Network, Aode>;
+
+/// The predictor that belongs to a classifier, whatever its kind, with the interface they all have: see Predictor.
+class AnyPredictor {
+ public:
+  explicit AnyPredictor(const Classifier& classifier);
+
+  std::size_t n_features() const;
+  std::uint32_t n_classes() const;
+  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
+  std::uint32_t predict_class(std::span<const Code> row) const;
+  void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
+  void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
+  void predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads = 1) const;
+  void predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out, int threads = 1) const;
+  void predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output, std::span<double> out,
+                       int threads = 1) const;
+  void predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows, std::span<std::uint32_t> out,
+                               int threads = 1) const;
+
+ private:
+  std::variant<Predictor, AodePredictor> predictor_;
+};
+
+/// All that a model file holds: the classifier, what its codes mean, and the settings it was learned with.
 /// Immutable; any number of threads may predict with one model.
 class Model {
  public:
-  /// Throws InvalidInput if the descriptions do not fit the network.
-  Model(Network network, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings = {},
+  /// Throws InvalidInput if the descriptions do not fit the classifier.
+  Model(Classifier classifier, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings = {},
         std::optional<CountSet> counts = {});
 
-  const Network& network() const { return network_; }
-  const Predictor& predictor() const { return *predictor_; }
+  const Classifier& classifier() const { return classifier_; }
+  /// The classifier as what it is. Throws InvalidInput if it is of another kind.
+  const Network& network() const;
+  const Aode& aode() const;
+  const AnyPredictor& predictor() const { return *predictor_; }
   const std::vector<FeatureInfo>& features() const { return features_; }
   const std::vector<Label>& classes() const { return classes_; }
   /// The settings the model was learned with, as the learning program wrote them (JSON text).
@@ -46,8 +75,10 @@ class Model {
   /// The counts it was learned from, if they were kept.
   const std::optional<CountSet>& counts() const { return counts_; }
 
-  std::size_t n_features() const { return network_.n_features(); }
-  std::uint32_t n_classes() const { return network_.n_classes(); }
+  std::size_t n_features() const { return predictor_->n_features(); }
+  std::uint32_t n_classes() const { return predictor_->n_classes(); }
+  /// How many values every feature has.
+  std::span<const std::uint32_t> cardinalities() const;
 
   /// Position of a feature. Throws InvalidInput if there is none of that name.
   std::size_t feature_index(std::string_view name) const;
@@ -70,8 +101,8 @@ class Model {
  private:
   const FeatureInfo& checked_feature(std::size_t feature) const;
 
-  Network network_;
-  std::shared_ptr<const Predictor> predictor_;
+  Classifier classifier_;
+  std::shared_ptr<const AnyPredictor> predictor_;
   std::vector<FeatureInfo> features_;
   std::vector<Label> classes_;
   std::string settings_;

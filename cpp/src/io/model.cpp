@@ -1,5 +1,5 @@
-// The model: a network with what its codes mean. All checks of a model's consistency are here, so that one built by a
-// program and one read from a file are held to the same rules.
+// The model: a classifier with what its codes mean. All checks of a model's consistency are here, so that one built by
+// a program and one read from a file are held to the same rules.
 #include "tanager/model.hpp"
 
 #include <algorithm>
@@ -63,10 +63,10 @@ void check_cells(std::span<const double> cells) {
       throw InvalidInput("counts must be finite and not negative, but one is " + io::label_text(cell));
 }
 
-void check_counts(const CountSet& counts, const Network& network) {
-  if (!std::ranges::equal(counts.cardinalities(), network.cardinalities()) || counts.n_classes() != network.n_classes())
+void check_counts(const CountSet& counts, const Model& model) {
+  if (!std::ranges::equal(counts.cardinalities(), model.cardinalities()) || counts.n_classes() != model.n_classes())
     throw InvalidInput(
-        "the counts must be over the network's own features and classes, but their numbers of values differ");
+        "the counts must be over the model's own features and classes, but their numbers of values differ");
   check_cells(counts.class_counts());
   const std::size_t n = counts.n_features();
   for (std::size_t u = 0; u < n; ++u) {
@@ -79,32 +79,46 @@ void check_counts(const CountSet& counts, const Network& network) {
 
 }  // namespace
 
-Model::Model(Network network, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings,
+Model::Model(Classifier classifier, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings,
              std::optional<CountSet> counts)
-    : network_(std::move(network)),
+    : classifier_(std::move(classifier)),
+      predictor_(std::make_shared<const AnyPredictor>(classifier_)),
       features_(std::move(features)),
       classes_(std::move(classes)),
       settings_(std::move(settings)),
       counts_(std::move(counts)) {
-  if (features_.size() != network_.n_features())
-    throw InvalidInput("the network has " + std::to_string(network_.n_features()) + " features, but " +
+  if (features_.size() != n_features())
+    throw InvalidInput("the model has " + std::to_string(n_features()) + " features, but " +
                        std::to_string(features_.size()) + " were described");
-  if (classes_.size() != network_.n_classes())
-    throw InvalidInput("the network has " + std::to_string(network_.n_classes()) + " classes, but " +
+  if (classes_.size() != n_classes())
+    throw InvalidInput("the model has " + std::to_string(n_classes()) + " classes, but " +
                        std::to_string(classes_.size()) + " class labels were given");
   if (!io::is_utf8(settings_)) throw InvalidInput("the settings are not UTF-8 text");
   name_order_ = check_names(features_);
   label_orders_.resize(features_.size());
   for (std::size_t f = 0; f < features_.size(); ++f) {
-    const std::uint32_t cardinality = network_.cardinalities()[f];
+    const std::uint32_t cardinality = cardinalities()[f];
     if (features_[f].is_interval)
       check_cuts(features_[f], cardinality);
     else
       label_orders_[f] = check_labels(features_[f], cardinality);
   }
   io::label_order(classes_, "the class");
-  if (counts_) check_counts(*counts_, network_);
-  predictor_ = std::make_shared<const Predictor>(network_);
+  if (counts_) check_counts(*counts_, *this);
+}
+
+const Network& Model::network() const {
+  if (const auto* network = std::get_if<Network>(&classifier_)) return *network;
+  throw InvalidInput("the model is not a network, but averages one-dependence estimators");
+}
+
+const Aode& Model::aode() const {
+  if (const auto* aode = std::get_if<Aode>(&classifier_)) return *aode;
+  throw InvalidInput("the model does not average one-dependence estimators, but is a network");
+}
+
+std::span<const std::uint32_t> Model::cardinalities() const {
+  return std::visit([](const auto& classifier) { return classifier.cardinalities(); }, classifier_);
 }
 
 std::size_t Model::feature_index(std::string_view name) const {

@@ -21,7 +21,8 @@ void check_magic(std::span<const std::byte> start) {
   throw ModelFileError("it is not a tanager model file");
 }
 
-void check_header(std::uint64_t file_size, const Fetch& fetch) {
+/// Returns the version.
+std::uint32_t check_header(std::uint64_t file_size, const Fetch& fetch) {
   if (file_size == 0) throw ModelFileError("it is empty");
   std::array<std::byte, kHeaderSize> header{};
   fetch(0, std::span(header).first(static_cast<std::size_t>(std::min<std::uint64_t>(file_size, kHeaderSize))));
@@ -39,14 +40,16 @@ void check_header(std::uint64_t file_size, const Fetch& fetch) {
                          (length > file_size ? "; it was cut off" : ""));
   if (length < kHeaderSize + kChecksumSize)
     throw ModelFileError("it is too short to hold anything: it has only " + std::to_string(length) + " bytes");
+  return version;
 }
 
 /// The sections met so far, in the order of their tags.
-using Found = std::array<std::optional<Extent>, static_cast<std::size_t>(Tag::kCounts) + 1>;
+using Found = std::array<std::optional<Extent>, static_cast<std::size_t>(Tag::kAode) + 1>;
 
-void note_section(Found& found, std::uint32_t tag, const Extent& extent) {
+void note_section(Found& found, std::uint32_t version, std::uint32_t tag, const Extent& extent) {
   if ((tag & kSkippable) != 0) return;
-  if (tag == 0 || tag >= found.size())
+  const auto last = static_cast<std::uint32_t>(version == 1 ? Tag::kCounts : Tag::kAode);
+  if (tag == 0 || tag > last)
     throw ModelFileError("it has a section of the unknown kind " + std::to_string(tag) +
                          ": it is damaged, or was written by a newer tanager");
   if (found[tag]) throw ModelFileError("it has two sections of the kind " + std::to_string(tag));
@@ -59,10 +62,19 @@ Extent required(const Found& found, Tag tag, const char* name) {
   return *extent;
 }
 
+/// The kind of the one section that holds a classifier.
+Tag classifier_kind(const Found& found) {
+  const bool network = found[static_cast<std::size_t>(Tag::kNetwork)].has_value();
+  const bool aode = found[static_cast<std::size_t>(Tag::kAode)].has_value();
+  if (network && aode)
+    throw ModelFileError("it has both a network and averaged estimators, but a model has one classifier");
+  return aode ? Tag::kAode : Tag::kNetwork;
+}
+
 }  // namespace
 
 SectionTable read_section_table(std::uint64_t file_size, const Fetch& fetch) {
-  check_header(file_size, fetch);
+  const std::uint32_t version = check_header(file_size, fetch);
   const std::uint64_t end = file_size - kChecksumSize;
   Found found;
   std::size_t n_sections = 0;
@@ -78,11 +90,16 @@ SectionTable read_section_table(std::uint64_t file_size, const Fetch& fetch) {
     if (length > end - at)
       throw ModelFileError("a section needs " + std::to_string(length) + " bytes, but only " +
                            std::to_string(end - at) + " remain");
-    note_section(found, tag, {at, length});
+    note_section(found, version, tag, {at, length});
     at += length;
   }
-  return {required(found, Tag::kNetwork, "the network"), required(found, Tag::kFeatures, "features"),
-          required(found, Tag::kClasses, "classes"), required(found, Tag::kSettings, "settings"),
+  const Tag kind = classifier_kind(found);
+  return {version,
+          kind,
+          required(found, kind, "a classifier"),
+          required(found, Tag::kFeatures, "features"),
+          required(found, Tag::kClasses, "classes"),
+          required(found, Tag::kSettings, "settings"),
           found[static_cast<std::size_t>(Tag::kCounts)]};
 }
 

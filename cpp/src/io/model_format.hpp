@@ -23,7 +23,8 @@
 
 namespace tanager::io {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+/// Version 1 had networks of all features only; version 2 has networks that leave features out, and other classifiers.
+inline constexpr std::uint32_t kFormatVersion = 2;
 
 /// A byte above 127, both kinds of line end and the end-of-file character of old systems: a transfer that treats the
 /// file as text changes at least one of them.
@@ -35,8 +36,12 @@ inline constexpr std::size_t kChecksumSize = sizeof(std::uint64_t);
 /// More sections than this are refused, so that finding them is quick whatever the file.
 inline constexpr std::size_t kMaxSections = 256;
 
-enum class Tag : std::uint32_t { kNetwork = 1, kFeatures = 2, kClasses = 3, kSettings = 4, kCounts = 5 };
+/// A file has exactly one of the sections kNetwork and kAode: its classifier.
+enum class Tag : std::uint32_t { kNetwork = 1, kFeatures = 2, kClasses = 3, kSettings = 4, kCounts = 5, kAode = 6 };
 inline constexpr std::uint32_t kSkippable = 0x8000'0000;
+
+/// In place of a feature's number of parents: the network leaves the feature out.
+inline constexpr std::uint32_t kAbsent = 0xFFFF'FFFF;
 
 enum class FeatureKind : std::uint8_t { kCategories = 0, kIntervals = 1 };
 enum class LabelKind : std::uint8_t { kBool = 0, kInteger = 1, kReal = 2, kText = 3 };
@@ -48,7 +53,9 @@ struct Extent {
 };
 
 struct SectionTable {
-  Extent network;
+  std::uint32_t version = 0;
+  Tag kind = Tag::kNetwork;  ///< of the section that holds the classifier
+  Extent classifier;
   Extent features;
   Extent classes;
   Extent settings;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "averaging/aode_size.hpp"
 #include "io/bytes.hpp"
 #include "io/checksum.hpp"
 #include "io/model_format.hpp"
@@ -14,8 +15,9 @@ namespace tanager {
 namespace io {
 namespace {
 
-std::vector<std::size_t> read_indices(ByteReader& in, std::size_t limit) {
-  std::vector<std::size_t> indices(in.count(sizeof(std::uint32_t)));
+std::vector<std::size_t> read_indices(ByteReader& in, std::uint32_t count, std::size_t limit) {
+  in.need(count, sizeof(std::uint32_t));
+  std::vector<std::size_t> indices(count);
   for (std::size_t& index : indices) {
     index = in.number<std::uint32_t>();
     if (index >= limit) in.fail("names feature " + std::to_string(index) + ", but there are " + std::to_string(limit));
@@ -42,21 +44,52 @@ std::uint64_t table_cells(const Family& family, std::span<const std::uint32_t> c
   return cells;
 }
 
-Network read_network(ByteReader in) {
+Structure read_structure(ByteReader& in, std::uint32_t n_features, std::uint32_t version) {
+  std::vector<std::vector<std::size_t>> parents(n_features);
+  std::vector<bool> absent(n_features, false);
+  for (std::uint32_t f = 0; f < n_features; ++f) {
+    const auto count = in.number<std::uint32_t>();
+    if (count == kAbsent && version > 1)
+      absent[f] = true;
+    else
+      parents[f] = read_indices(in, count, n_features);
+  }
+  return Structure::leaving_out(std::move(absent), std::move(parents));
+}
+
+Network read_network(ByteReader in, std::uint32_t version) {
   const auto n_classes = in.count(sizeof(double));
   const auto n_features = in.count(2 * sizeof(std::uint32_t));
   std::vector<double> class_probabilities = in.reals(n_classes);
   std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
-  std::vector<std::vector<std::size_t>> parents;
-  parents.reserve(n_features);
-  for (std::uint32_t f = 0; f < n_features; ++f) parents.push_back(read_indices(in, n_features));
-  Structure structure(std::move(parents));
+  Structure structure = read_structure(in, n_features, version);
   std::vector<std::vector<double>> tables;
   tables.reserve(n_features);
   for (std::uint32_t f = 0; f < n_features; ++f)
-    tables.push_back(in.reals(table_cells(structure.family(f), cardinalities, n_classes)));
+    tables.push_back(in.reals(structure.is_absent(f) ? 0 : table_cells(structure.family(f), cardinalities, n_classes)));
   in.finish();
   return Network(std::move(structure), std::move(cardinalities), std::move(class_probabilities), std::move(tables));
+}
+
+Aode read_aode(ByteReader in) {
+  const auto n_classes = in.count(sizeof(double));
+  const auto n_features = in.count(sizeof(std::uint32_t));
+  std::vector<double> class_probabilities = in.reals(n_classes);
+  std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
+  const double min_count = in.real();
+  std::uint64_t values = 0;
+  for (const std::uint32_t cardinality : cardinalities) values += cardinality;
+  std::vector<double> value_counts = in.reals(values);
+  std::vector<double> singles = in.reals(saturating_multiply(values, n_classes));
+  std::vector<double> pairs = in.reals(aode_pair_cells(cardinalities, n_classes));
+  in.finish();
+  return Aode(std::move(cardinalities), std::move(class_probabilities), std::move(singles), std::move(pairs),
+              std::move(value_counts), min_count);
+}
+
+Classifier read_classifier(std::span<const std::byte> payload, const SectionTable& table) {
+  if (table.kind == Tag::kAode) return read_aode({payload, "averaged estimators"});
+  return read_network({payload, "the network"}, table.version);
 }
 
 Label read_label(ByteReader& in) {
@@ -142,24 +175,23 @@ std::uint64_t set_cells(std::span<const std::uint32_t> cardinalities, std::uint3
   return cells;
 }
 
-CountSet read_counts(ByteReader in, const Network& network) {
+CountSet read_counts(ByteReader in, std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
   const auto scope_number = in.number<std::uint8_t>();
   if (scope_number > 1) in.fail("has the unknown scope " + std::to_string(scope_number));
   const CountScope scope = scope_number == 1 ? CountScope::kPairs : CountScope::kSingles;
-  const std::size_t n = network.n_features();
+  const std::size_t n = cardinalities.size();
   std::vector<Family> families(in.count(2 * sizeof(std::uint32_t)));
   for (Family& family : families) {
     family.child = in.number<std::uint32_t>();
     if (family.child >= n)
       in.fail("names feature " + std::to_string(family.child) + ", but there are " + std::to_string(n));
-    family.parents = read_indices(in, n);
+    family.parents = read_indices(in, in.number<std::uint32_t>(), n);
   }
-  const std::uint64_t cells = set_cells(network.cardinalities(), network.n_classes(), scope, families);
+  const std::uint64_t cells = set_cells(cardinalities, n_classes, scope, families);
   if (saturating_multiply(cells, sizeof(double)) != in.remaining())
     in.fail("should hold " + std::to_string(cells) + " counts, but " + std::to_string(in.remaining()) +
             " bytes remain for them");
-  const auto cardinalities = network.cardinalities();
-  CountSet counts({cardinalities.begin(), cardinalities.end()}, network.n_classes(), scope, std::move(families));
+  CountSet counts({cardinalities.begin(), cardinalities.end()}, n_classes, scope, std::move(families));
   in.reals(counts.class_counts());
   for (std::size_t f = 0; f < n; ++f) in.reals(counts.single(f));
   if (scope == CountScope::kPairs)
@@ -180,13 +212,15 @@ Model parse_sections(std::span<const std::byte> file, const SectionTable& table)
   const auto payload = [&](const Extent& extent) {
     return file.subspan(static_cast<std::size_t>(extent.offset), static_cast<std::size_t>(extent.length));
   };
-  Network network = read_network({payload(table.network), "the network"});
-  std::vector<FeatureInfo> features = read_features({payload(table.features), "features"}, network.n_features());
+  Classifier classifier = read_classifier(payload(table.classifier), table);
+  const auto cardinalities = std::visit([](const auto& c) { return c.cardinalities(); }, classifier);
+  const auto n_classes = std::visit([](const auto& c) { return c.n_classes(); }, classifier);
+  std::vector<FeatureInfo> features = read_features({payload(table.features), "features"}, cardinalities.size());
   std::vector<Label> classes = read_classes({payload(table.classes), "classes"});
   const auto settings = payload(table.settings);
   std::optional<CountSet> counts;
-  if (table.counts) counts = read_counts({payload(*table.counts), "counts"}, network);
-  return Model(std::move(network), std::move(features), std::move(classes),
+  if (table.counts) counts = read_counts({payload(*table.counts), "counts"}, cardinalities, n_classes);
+  return Model(std::move(classifier), std::move(features), std::move(classes),
                {reinterpret_cast<const char*>(settings.data()), settings.size()}, std::move(counts));
 }
 

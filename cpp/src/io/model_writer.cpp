@@ -1,7 +1,10 @@
 // Payloads of the sections, written in the order of their tags. "text" is a u32 length and that many bytes of UTF-8.
 //
 //     network    u32 classes, u32 features, f64 probability of every class, u32 number of values of every feature;
-//                for every feature: u32 number of parents, u32 each; then the tables, f64, laid out as in Network
+//                for every feature: u32 number of parents, u32 each, or kAbsent if the network leaves it out; then the
+//                tables of all features that it has, f64, laid out as in Network
+//     aode       u32 classes, u32 features, f64 probability of every class, u32 number of values of every feature,
+//                f64 min_count; then f64: counts of values, singles, pairs, laid out as in Aode
 //     features   for every feature: u8 kind, text name, u32 count, then labels or f64 cut points
 //     classes    u32 count, labels
 //     settings   the text itself
@@ -37,9 +40,36 @@ void write_network(ByteWriter& out, const Network& network) {
   out.count(network.n_features());
   out.reals(network.class_probabilities());
   for (const std::uint32_t cardinality : network.cardinalities()) out.number(cardinality);
-  for (std::size_t f = 0; f < network.n_features(); ++f) write_indices(out, network.structure().parents(f));
+  const Structure& structure = network.structure();
+  for (std::size_t f = 0; f < network.n_features(); ++f)
+    if (structure.is_absent(f))
+      out.number(kAbsent);
+    else
+      write_indices(out, structure.parents(f));
   for (std::size_t f = 0; f < network.n_features(); ++f) out.reals(network.table(f));
 }
+
+void write_aode(ByteWriter& out, const Aode& aode) {
+  out.number(aode.n_classes());
+  out.count(aode.n_features());
+  out.reals(aode.class_probabilities());
+  for (const std::uint32_t cardinality : aode.cardinalities()) out.number(cardinality);
+  out.real(aode.min_count());
+  out.reals(aode.value_counts());
+  out.reals(aode.singles());
+  out.reals(aode.pairs());
+}
+
+struct WriteClassifier {
+  ByteWriter& out;
+
+  void operator()(const Network& network) const {
+    write_section(out, Tag::kNetwork, [&] { write_network(out, network); });
+  }
+  void operator()(const Aode& aode) const {
+    write_section(out, Tag::kAode, [&] { write_aode(out, aode); });
+  }
+};
 
 struct WriteLabel {
   ByteWriter& out;
@@ -96,10 +126,20 @@ void write_counts(ByteWriter& out, const CountSet& counts) {
   for (std::size_t i = 0; i < counts.families().size(); ++i) out.reals(counts.family(i));
 }
 
+struct CountCells {
+  std::size_t operator()(const Network& network) const {
+    std::size_t cells = 0;
+    for (std::size_t f = 0; f < network.n_features(); ++f) cells += network.table(f).size();
+    return cells;
+  }
+  std::size_t operator()(const Aode& aode) const {
+    return aode.value_counts().size() + aode.singles().size() + aode.pairs().size();
+  }
+};
+
 /// The tables are nearly all of a large file; without this the buffer would be copied as it grows.
 std::size_t expected_size(const Model& model) {
-  std::size_t cells = 0;
-  for (std::size_t f = 0; f < model.n_features(); ++f) cells += model.network().table(f).size();
+  std::size_t cells = std::visit(CountCells{}, model.classifier());
   if (model.counts()) {
     const CountSet& counts = *model.counts();
     for (std::size_t u = 0; u < counts.n_features(); ++u) {
@@ -123,7 +163,7 @@ std::vector<std::byte> write_model(const Model& model) {
   out.number(kFormatVersion);
   const std::size_t length_at = out.size();
   out.number(std::uint64_t{0});
-  write_section(out, Tag::kNetwork, [&] { write_network(out, model.network()); });
+  std::visit(WriteClassifier{out}, model.classifier());
   write_section(out, Tag::kFeatures, [&] {
     for (const FeatureInfo& feature : model.features()) write_feature(out, feature);
   });
