@@ -42,7 +42,13 @@ def aode(report: Report, options: Options) -> None:
         rows = [Row("tanager", times[what], _speed(what, work.rows / times[what].cpu))]
         for name, recorded in RECORDED_SPEED.items() if report.judge else ():
             seconds = recorded[position] if what == "fit" else work.rows / recorded[position]
-            rows.append(Row(name, Timing(seconds, seconds), RECORDED + _speed(what, work.rows / seconds)))
+            rows.append(
+                Row(
+                    name,
+                    Timing(seconds, seconds),
+                    "; ".join(filter(None, (RECORDED, _speed(what, work.rows / seconds)))),
+                )
+            )
         report.table(what, rows)
     fit, rate = RECORDED_SPEED["Weka 3.6.14"]
     report.figure("fit, times faster than Weka", fit / times["fit"].cpu, "x", at_least=10, remark=RECORDED)
@@ -51,4 +57,4 @@ def aode(report: Report, options: Options) -> None:
 
 
 def _speed(what: str, rows_per_second: float) -> str:
-    return f"; {rows_per_second:,.0f} rows/s" if what == "predict_proba" else ""
+    return f"{rows_per_second:,.0f} rows/s" if what == "predict_proba" else ""
