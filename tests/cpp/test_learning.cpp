@@ -115,6 +115,22 @@ TEST(log_gamma_and_rising_factorials) {
   CHECK_NEAR(log_rising(2.0, 1.5), log_gamma(3.5) - log_gamma(2.0), 1e-14);
 }
 
+TEST(logarithms_of_counts_are_those_of_the_library) {
+  const CountLogs log_of;
+  CHECK_EQ(log_of(0.0), 0.0);
+  for (const double n : {1.0, 2.0, 7.0, 4095.0, 4095.5, 4096.0, 1e9, 1e300, 0.25, 3.5, 1e-320})
+    CHECK_EQ(log_of(n), std::log(n));
+}
+
+TEST(information_of_very_large_and_very_small_weights) {
+  for (const double scale : {1e-300, 1e-5, 1.0, 1e5, 1e300}) {
+    const std::vector<double> table{3 * scale, scale, 2 * scale, 2 * scale};
+    const double expected =
+        3.0 / 8 * std::log(6.0 / 5) + std::log(2.0 / 3) / 8 + std::log(4.0 / 5) / 4 + std::log(4.0 / 3) / 4;
+    CHECK_NEAR(mutual_information(table, 2, 2), expected, 2e-13);
+  }
+}
+
 TEST(family_scores_by_hand) {
   // One feature of two values, one parent of one value, one class: counts 3 and 1.
   CountTable table;

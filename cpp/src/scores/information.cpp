@@ -1,10 +1,13 @@
-// Entropy and mutual information of count tables, in nats. Sums run over ratios of counts, n ln(n n_z / (n_x n_y)),
-// rather than over differences of n ln n, whose terms are larger than the result by many orders of magnitude.
+// Entropy and mutual information of count tables, in nats. Sums run over the logarithms of ratios of counts, n ln(n n_z
+// / (n_x n_y)), rather than over differences of n ln n, whose terms are larger than the result by many orders of
+// magnitude. The logarithm of a ratio is the sum of those of the counts: most are known, and no product can leave the
+// range of a double, however large or tiny weights are.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "support/special.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/scores.hpp"
@@ -43,16 +46,15 @@ double conditional_mutual_information(std::span<const double> table, std::size_t
     for (std::size_t z = 0; z < n_z; ++z) of_z[z] += of_x[x * n_z + z];
   const double total = std::accumulate(of_z, of_z + n_z, 0.0);
   if (!(total > 0)) return 0;
-  // Each term is n ln((n / n_x) (n_z / n_y)): quotients, since products of large or tiny weights would leave the range
-  // of a double. The second quotient is the same for all x.
+  const CountLogs log_of;
+  for (double& margin : margins) margin = log_of(margin);
   for (double* y = of_y; y < of_z; y += n_z)
-    for (std::size_t z = 0; z < n_z; ++z) y[z] = y[z] > 0 ? of_z[z] / y[z] : 0.0;
+    for (std::size_t z = 0; z < n_z; ++z) y[z] = of_z[z] - y[z];
   double sum = 0;
   const double* cell = table.data();
-  for (std::size_t x = 0; x < n_x; ++x)
+  for (const double* x = of_x; x < of_y; x += n_z)
     for (const double* y = of_y; y < of_z; y += n_z)
-      for (std::size_t z = 0; z < n_z; ++z, ++cell)
-        if (*cell > 0) sum += *cell * std::log(*cell / of_x[x * n_z + z] * y[z]);
+      for (std::size_t z = 0; z < n_z; ++z, ++cell) sum += *cell * ((log_of(*cell) - x[z]) + y[z]);
   return std::max(0.0, sum / total);
 }
 

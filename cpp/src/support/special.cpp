@@ -1,6 +1,8 @@
 #include "support/special.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 namespace tanager {
 
@@ -42,6 +44,15 @@ double log_rising(double x, double n) {
   if (x < kStirling) return log_gamma(x + n) - log_gamma(x);
   // The difference of Stirling's terms, taken before they grow: (x - 1/2) ln(1 + n/x) + n ln(x + n) - n + ...
   return (x - 0.5) * std::log1p(n / x) + n * (std::log(x + n) - 1) + stirling_rest(x + n) - stirling_rest(x);
+}
+
+const double* CountLogs::small_logs() {
+  static const auto table = [] {
+    std::array<double, kSmall> logs{};
+    for (std::size_t i = 1; i < logs.size(); ++i) logs[i] = std::log(static_cast<double>(i));
+    return logs;
+  }();
+  return table.data();
 }
 
 }  // namespace tanager
