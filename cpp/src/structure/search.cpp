@@ -42,7 +42,7 @@ class Search {
       : options_(options),
         rows_(data, fold_of_row),
         tables_(rows_, options, threads),
-        scorer_(rows_, tables_, first_state(options, data.n_features()), options.objective, threads),
+        scorer_(rows_, tables_, first_state(options, data.n_features()), options, threads),
         generator_(make_generator(options, scorer_.state(),
                                   [this](std::size_t child, auto parents) { return tables_.fits(child, parents); })) {}
 

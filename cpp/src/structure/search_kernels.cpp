@@ -10,6 +10,11 @@
 namespace tanager {
 namespace {
 
+TANAGER_ALWAYS_INLINE void pair_codes_body(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
+                                           std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
+  for (std::size_t i = 0; i < rows; ++i) index[i] = a[i] * a_stride + b[i] * b_stride;
+}
+
 TANAGER_ALWAYS_INLINE void add_codes_body(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
                                           std::uint32_t* index) {
   for (std::size_t i = 0; i < rows; ++i) index[i] += codes[i] * stride;
@@ -24,8 +29,7 @@ TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32
   for (std::size_t i = 0; i < rows; ++i) {
     const double* term = terms + std::size_t{index[i]} * width;
     double* sum = sums + i * width;
-    for (std::size_t c = 0; c < width; c += 4)
-      for (std::size_t lane = c; lane < c + 4; ++lane) sum[lane] += sign * term[lane];
+    for (std::size_t c = 0; c < width; ++c) sum[c] += sign * term[c];
   }
 }
 
@@ -36,30 +40,113 @@ TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
   return positive;
 }
 
+// Four numbers at once. Compilers make one or two registers of it, or four numbers where they know no vectors.
+#if defined(__GNUC__)
+using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+TANAGER_ALWAYS_INLINE void keep_larger(Four& largest, const Four& other) {
+  largest = other > largest ? other : largest;
+}
+#else
+struct Four {
+  double lane[4];
+  double operator[](int i) const { return lane[i]; }
+  Four operator+(const Four& other) const {
+    return {lane[0] + other.lane[0], lane[1] + other.lane[1], lane[2] + other.lane[2], lane[3] + other.lane[3]};
+  }
+};
+inline void keep_larger(Four& largest, const Four& other) {
+  for (int i = 0; i < 4; ++i) largest.lane[i] = std::max(largest.lane[i], other.lane[i]);
+}
+#endif
+
+TANAGER_ALWAYS_INLINE const Four& four_at(const double* numbers) {
+  return *reinterpret_cast<const Four*>(numbers);
+}
+
+TANAGER_ALWAYS_INLINE double largest_of(const Four& four) {
+  return std::max(std::max(four[0], four[1]), std::max(four[2], four[3]));
+}
+
 // A row is predicted rightly if no other class has more than its own; classes before it win ties, which half a step of
 // the grid on top of theirs decides.
-TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block, const double* bias, bool zeros) {
+template <bool kZeros>
+TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   const std::size_t width = block.width;
+  const double* bias = block.bias;
   std::size_t correct = 0;
   for (std::size_t i = 0; i < block.rows; ++i) {
     const double* sum = block.sums + i * width;
     const double* term = block.terms + std::size_t{block.index[i]} * width;
-    double own = sum[block.label] + term[block.label];
-    long long beaten = 0;
-    if (zeros) {
-      own = own > block.floor ? own : block.floor;
-      for (std::size_t c = 0; c < width; c += 4)
-        for (std::size_t lane = c; lane < c + 4; ++lane) {
-          const double other = sum[lane] + term[lane];
-          beaten |= (other > block.floor ? other : block.floor) + bias[lane] > own ? 1 : 0;
-        }
-    } else {
-      for (std::size_t c = 0; c < width; c += 4)
-        for (std::size_t lane = c; lane < c + 4; ++lane) beaten |= sum[lane] + term[lane] + bias[lane] > own ? 1 : 0;
+    Four largest = four_at(sum) + four_at(term) + four_at(bias);
+    for (std::size_t c = 4; c < width; c += 4)
+      keep_larger(largest, four_at(sum + c) + four_at(term + c) + four_at(bias + c));
+    const double own = sum[block.label] + term[block.label];
+    double best = largest_of(largest);
+    if constexpr (kZeros) {
+      // Where all are ln 0 the first class is predicted; half a step cannot lift one over the floor.
+      if (!(best > block.floor)) best = block.label == 0 ? own : block.floor + 1;
     }
-    correct += beaten == 0 ? 1U : 0U;
+    correct += best > own ? 0U : 1U;
   }
   return correct;
+}
+
+TANAGER_ALWAYS_INLINE void widen_bounds_body(const double* terms, std::size_t n_terms, std::size_t size, double* low,
+                                             double* high) {
+  for (const double* end = terms + n_terms; terms < end; terms += size)
+    for (std::size_t i = 0; i < size; ++i) {
+      low[i] = terms[i] < low[i] ? terms[i] : low[i];
+      high[i] = terms[i] > high[i] ? terms[i] : high[i];
+    }
+}
+
+/// 1 if the row is right whatever comes, -1 if it is wrong whatever comes, 0 if that is open. Rounding is not in the
+/// way: sums on the grid are exact.
+TANAGER_ALWAYS_INLINE std::int8_t settle(const CandidateBlock& block, const double* sum, const double* low,
+                                         const double* high) {
+  // Its own class is left out of the others by its bias being zero: it cannot exceed itself from above, but its least
+  // could be below its largest, hence the comparison with both ends.
+  const double own_low = sum[block.label] + low[block.label], own_high = sum[block.label] + high[block.label];
+  Four least = four_at(sum) + four_at(low) + four_at(block.bias);
+  for (std::size_t c = 4; c < block.width; c += 4)
+    keep_larger(least, four_at(sum + c) + four_at(low + c) + four_at(block.bias + c));
+  if (largest_of(least) > own_high) return -1;
+  bool rivals = false;
+  for (std::size_t c = 0; c < block.n_classes; ++c)
+    rivals |= c != block.label && sum[c] + high[c] + block.bias[c] > own_low;
+  return rivals ? 0 : 1;
+}
+
+TANAGER_ALWAYS_INLINE std::size_t settle_rows_body(CandidateBlock& block, const std::uint16_t* codes, const double* low,
+                                                   const double* high, double* sums, std::uint32_t* kept) {
+  const std::size_t width = block.width;
+  std::int8_t outcome[kSearchBlock];
+  std::size_t right = 0, open = 0;
+  if (width == 1) {
+    const int second = block.label == 1 ? 1 : -1;  // the outcome if the second class is predicted
+    for (std::size_t i = 0; i < block.rows; ++i) {
+      const int certain = (sums[i] + low[codes[i]] > 0 ? 1 : 0) - (sums[i] + high[codes[i]] > 0 ? 0 : 1);
+      outcome[i] = static_cast<std::int8_t>(second * certain);
+    }
+  } else {
+    for (std::size_t i = 0; i < block.rows; ++i)
+      outcome[i] = settle(block, sums + i * width, low + codes[i] * width, high + codes[i] * width);
+  }
+  for (std::size_t i = 0; i < block.rows; ++i) {
+    right += outcome[i] > 0 ? 1U : 0U;
+    open += outcome[i] == 0 ? 1U : 0U;
+  }
+  // Rows here and there cost more than rows in a row: the more so, the less there is to do for each.
+  if (open * (width == 1 ? 3 : 1) + block.rows / 8 > block.rows) return 0;
+  open = 0;
+  for (std::size_t i = 0; i < block.rows; ++i) {
+    if (outcome[i] != 0) continue;
+    kept[open] = static_cast<std::uint32_t>(i);
+    if (open != i) std::copy_n(sums + i * width, width, sums + open * width);
+    ++open;
+  }
+  block.rows = open;
+  return right;
 }
 
 TANAGER_ALWAYS_INLINE std::size_t count_correct_body(const CandidateBlock& block) {
@@ -67,26 +154,19 @@ TANAGER_ALWAYS_INLINE std::size_t count_correct_body(const CandidateBlock& block
     const std::size_t positive = count_positive(block);
     return block.label == 1 ? positive : block.rows - positive;
   }
-  constexpr std::size_t kOnStack = 64;
-  double bias[kOnStack];
-  const bool zeros = block.floor > -std::numeric_limits<double>::infinity();
-  if (block.width <= kOnStack) {
-    for (std::size_t c = 0; c < block.width; ++c) bias[c] = c < block.label ? block.half_step : 0.0;
-    return zeros ? count_largest(block, bias, true) : count_largest(block, bias, false);
-  }
-  std::size_t correct = 0;
-  double* sums = new double[block.width];
-  for (std::size_t i = 0; i < block.rows; ++i) {
-    const double* sum = block.sums + i * block.width;
-    const double* term = block.terms + std::size_t{block.index[i]} * block.width;
-    for (std::size_t c = 0; c < block.width; ++c) sums[c] = sum[c] + term[c];
-    correct += is_correct(block, sums) ? 1U : 0U;
-  }
-  delete[] sums;
-  return correct;
+  return block.floor > -std::numeric_limits<double>::infinity() ? count_largest<true>(block)
+                                                                : count_largest<false>(block);
 }
 
 #if TANAGER_X86_DISPATCH
+TANAGER_TARGET_AVX2 void pair_codes_avx2(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
+                                         std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
+  pair_codes_body(a, a_stride, b, b_stride, rows, index);
+}
+TANAGER_TARGET_AVX512 void pair_codes_avx512(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
+                                             std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
+  pair_codes_body(a, a_stride, b, b_stride, rows, index);
+}
 TANAGER_TARGET_AVX2 void add_codes_avx2(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
                                         std::uint32_t* index) {
   add_codes_body(codes, stride, rows, index);
@@ -109,9 +189,55 @@ TANAGER_TARGET_AVX512 void add_terms_avx512(const double* terms, const std::uint
 TANAGER_TARGET_AVX512 std::size_t count_correct_avx512(const CandidateBlock& block) {
   return count_correct_body(block);
 }
+TANAGER_TARGET_AVX2 void widen_bounds_avx2(const double* terms, std::size_t n_terms, std::size_t size, double* low,
+                                           double* high) {
+  widen_bounds_body(terms, n_terms, size, low, high);
+}
+TANAGER_TARGET_AVX512 void widen_bounds_avx512(const double* terms, std::size_t n_terms, std::size_t size, double* low,
+                                               double* high) {
+  widen_bounds_body(terms, n_terms, size, low, high);
+}
+TANAGER_TARGET_AVX2 std::size_t settle_rows_avx2(CandidateBlock& block, const std::uint16_t* codes, const double* low,
+                                                 const double* high, double* sums, std::uint32_t* kept) {
+  return settle_rows_body(block, codes, low, high, sums, kept);
+}
+TANAGER_TARGET_AVX512 std::size_t settle_rows_avx512(CandidateBlock& block, const std::uint16_t* codes,
+                                                     const double* low, const double* high, double* sums,
+                                                     std::uint32_t* kept) {
+  return settle_rows_body(block, codes, low, high, sums, kept);
+}
 #endif
 
 }  // namespace
+
+void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return widen_bounds_avx512(terms, n_terms, size, low, high);
+  if (isa == Isa::kAvx2) return widen_bounds_avx2(terms, n_terms, size, low, high);
+#endif
+  static_cast<void>(isa);
+  widen_bounds_body(terms, n_terms, size, low, high);
+}
+
+std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
+                        double* sums, std::uint32_t* kept, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return settle_rows_avx512(block, codes, low, high, sums, kept);
+  if (isa == Isa::kAvx2) return settle_rows_avx2(block, codes, low, high, sums, kept);
+#endif
+  static_cast<void>(isa);
+  return settle_rows_body(block, codes, low, high, sums, kept);
+}
+
+void pair_codes(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b, std::uint32_t b_stride,
+                std::size_t rows, std::uint32_t* index, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return pair_codes_avx512(a, a_stride, b, b_stride, rows, index);
+  if (isa == Isa::kAvx2) return pair_codes_avx2(a, a_stride, b, b_stride, rows, index);
+#endif
+  static_cast<void>(isa);
+  pair_codes_body(a, a_stride, b, b_stride, rows, index);
+}
 
 void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows, std::uint32_t* index, Isa isa) {
 #if TANAGER_X86_DISPATCH

@@ -20,9 +20,13 @@ struct CandidateBlock {
   const double* sums;          ///< [row][width] without the candidate's terms
   const std::uint32_t* index;  ///< cell of every row
   const double* terms;         ///< [cell][width]
-  double half_step;            ///< decides ties for the lower class
+  const double* bias;          ///< [width] half a step of the grid for the classes before `label`, zero for the others
   double floor;                ///< sums below are ln 0
 };
+
+/// index[row] = a[row] * a_stride + b[row] * b_stride
+void pair_codes(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b, std::uint32_t b_stride,
+                std::size_t rows, std::uint32_t* index, Isa isa);
 
 /// index[row] += codes[row] * stride
 void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows, std::uint32_t* index, Isa isa);
@@ -30,6 +34,16 @@ void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t row
 /// sums[row] += sign * terms[index[row]]
 void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
                double* sums, Isa isa);
+
+/// Widens bounds[size] by every stretch of `size` numbers of a table.
+void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa);
+
+/// Decides rows that come out the same whatever a candidate adds: at least low[code] and at most high[code], both
+/// [code][width]. The others are moved to the front of `sums`, their positions written to `kept`, and `block.rows` is
+/// set to their number. Returns how many of the decided ones are predicted rightly. Where too few are decided for that
+/// to pay, nothing is done. No sum may contain ln 0.
+std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
+                        double* sums, std::uint32_t* kept, Isa isa);
 
 /// How many rows of the block the candidate predicts rightly.
 std::size_t count_correct(const CandidateBlock& block, Isa isa);

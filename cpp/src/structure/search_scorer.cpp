@@ -1,6 +1,7 @@
 #include "structure/search_scorer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -11,35 +12,42 @@
 namespace tanager {
 namespace {
 
-/// Tables of several families are joined into one look-up while it has at most this many cells, or as many as the
-/// largest of them.
+/// Tables are joined while the result has at most this many cells, or as many as the largest of them.
 constexpr std::size_t kJoinedCells = 256;
 /// Tables that a group of candidates holds at once.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
+/// Rows that bounds decide are worth finding for this many candidates or more.
+constexpr std::size_t kLeastToBound = 4;
 /// Work between two calls of poll, in terms looked up.
 constexpr double kPollWork = 1 << 26;
 
 }  // namespace
 
 struct SearchScorer::Workspace {
-  explicit Workspace(std::size_t width) : sums(kSearchBlock * width), changed(kSearchBlock * width) {}
+  explicit Workspace(std::size_t width)
+      : sums(kSearchBlock * width), changed(kSearchBlock * width), bias(width), nothing(width, 0.0) {}
 
   std::vector<double> sums;     // of a block, without the terms that all candidates take away
-  std::vector<double> changed;  // with all look-ups of a candidate but the last
+  std::vector<double> changed;  // with a candidate's terms, where these are several look-ups
+  std::vector<double> bias;     // what decides ties for the classes before the block's own
+  const std::vector<double> nothing;
   std::uint32_t index[kSearchBlock];
+  std::uint32_t kept[kSearchBlock];  // the rows of the block that are not decided yet
   CandidateBlock block{};
 };
 
-const double* SearchScorer::Lookup::fold(std::size_t k, std::size_t width) const {
-  return family ? family->fold(k, width) : terms.data() + k * n_cells * width;
-}
+/// The least and the largest term that any candidate of a group adds, by fold and value of the child.
+struct SearchScorer::Bounds {
+  std::vector<double> low, high;  // [fold][value][width]; empty if the candidates have no child in common
+};
 
 SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start,
-                           SearchObjective objective, int threads)
+                           const SearchOptions& options, int threads)
     : rows_(rows),
       tables_(tables),
       state_{std::vector<std::vector<std::size_t>>(rows.n_features()), std::vector<bool>(rows.n_features(), true)},
-      objective_(objective),
+      objective_(options.objective),
+      memory_limit_(options.memory_limit),
       threads_(threads),
       sums_(rows.n_rows() * tables.width()),
       segment_of_row_(rows.n_rows()) {
@@ -59,91 +67,121 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
   accept(changes);
 }
 
-std::shared_ptr<const FamilyTerms> SearchScorer::terms_of(const StructureChange& change) const {
+Terms SearchScorer::terms_of(const StructureChange& change) const {
   return change.absent ? nullptr : tables_.terms(change.feature, change.parents);
 }
 
-std::shared_ptr<const FamilyTerms> SearchScorer::present_terms(std::size_t feature) const {
+Terms SearchScorer::present_terms(std::size_t feature) const {
   return state_.absent[feature] ? nullptr : tables_.terms(feature, state_.parents[feature]);
 }
 
-/// Adds a family's terms to the last look-up if that does not make it large, or makes another.
-void SearchScorer::add_lookup(std::vector<Lookup>& lookups, std::shared_ptr<const FamilyTerms> family,
-                              double sign) const {
-  if (!family) return;
+/// Sums of several families' terms: neighbors are joined into one table while that is small, so that a row costs fewer
+/// look-ups.
+SearchScorer::Lookups SearchScorer::joined(const Lookups& lookups) const {
   const std::size_t width = tables_.width(), folds = rows_.n_folds();
-  Lookup joined;
-  if (!lookups.empty()) {
-    joined.features = lookups.back().features;
-    joined.n_cells = lookups.back().n_cells;
-  }
-  for (const std::size_t f : family->features)
-    if (std::find(joined.features.begin(), joined.features.end(), f) == joined.features.end()) {
-      joined.features.push_back(f);
-      joined.n_cells *= rows_.n_slots(f);
+  Lookups result;
+  for (std::size_t first = 0; first < lookups.size();) {
+    std::vector<std::size_t> features;
+    std::size_t cells = 1, largest = kJoinedCells, last = first;
+    for (; last < lookups.size() && !lookups[last].terms->is_sparse(); ++last) {
+      std::size_t grown = cells;
+      std::vector<std::size_t> added;
+      for (const std::size_t f : lookups[last].terms->features)
+        if (std::find(features.begin(), features.end(), f) == features.end()) {
+          added.push_back(f);
+          grown *= rows_.n_slots(f);
+        }
+      largest = std::max(largest, lookups[last].terms->n_cells());
+      if (last > first && grown > largest) break;
+      cells = grown;
+      features.insert(features.end(), added.begin(), added.end());
     }
-  const bool joins =
-      !lookups.empty() && joined.n_cells <= std::max({kJoinedCells, lookups.back().n_cells, family->n_cells});
-  if (!joins) {
-    joined.features = family->features;
-    joined.n_cells = family->n_cells;
-  }
-  // The new features of a join are outermost, so that what is there is repeated as a whole.
-  const std::size_t inner = joins ? lookups.back().n_cells : 1;
-  joined.strides.resize(joined.features.size());
-  std::size_t stride = inner;
-  for (std::size_t i = 0; i < joined.features.size(); ++i) {
-    if (joins && i < lookups.back().features.size()) {
-      joined.strides[i] = lookups.back().strides[i];
-    } else {
-      joined.strides[i] = static_cast<std::uint32_t>(stride);
-      stride *= rows_.n_slots(joined.features[i]);
+    if (last <= first + 1) {  // nothing to join with
+      result.push_back(lookups[first++]);
+      continue;
     }
+    FamilyTerms sum;
+    sum.features = features;
+    for (std::size_t k = 0; k <= folds; ++k) sum.begin.push_back(k * cells);
+    sum.terms.assign(folds * cells * width, 0.0);
+    std::size_t stride = 1;
+    for (const std::size_t f : features) {
+      sum.strides.push_back(static_cast<std::uint32_t>(stride));
+      stride *= rows_.n_slots(f);
+    }
+    std::vector<std::uint32_t> cell(cells);
+    for (; first < last; ++first) {
+      const FamilyTerms& family = *lookups[first].terms;
+      // The family's cell for every joined cell: built up feature by feature, from the innermost outwards.
+      std::size_t size = 1;
+      cell[0] = 0;
+      for (const std::size_t f : features) {
+        const auto at = std::find(family.features.begin(), family.features.end(), f);
+        const std::uint32_t step =
+            at == family.features.end() ? 0 : family.strides[static_cast<std::size_t>(at - family.features.begin())];
+        for (std::uint32_t value = 1; value < rows_.n_slots(f); ++value)
+          for (std::size_t i = 0; i < size; ++i) cell[value * size + i] = cell[i] + value * step;
+        size *= rows_.n_slots(f);
+      }
+      for (std::size_t k = 0; k < folds; ++k)
+        add_terms(family.fold(k, width), cell.data(), cells, width, lookups[first].sign,
+                  sum.terms.data() + sum.begin[k] * width, isa_);
+    }
+    result.push_back({std::make_shared<const FamilyTerms>(std::move(sum)), 1.0});
   }
-  // The cell of the family that every joined cell belongs to, counted up feature by feature.
-  std::vector<std::uint32_t> cell(joined.n_cells, 0);
-  for (std::size_t i = 0; i < family->features.size(); ++i) {
-    const auto at = std::find(joined.features.begin(), joined.features.end(), family->features[i]);
-    const std::uint32_t stride_of = joined.strides[static_cast<std::size_t>(at - joined.features.begin())];
-    const std::uint32_t slots = rows_.n_slots(family->features[i]);
-    for (std::size_t j = 0; j < joined.n_cells; ++j)
-      cell[j] += static_cast<std::uint32_t>(j / stride_of % slots) * family->strides[i];
-  }
-  joined.terms.resize(folds * joined.n_cells * width);
-  for (std::size_t k = 0; k < folds; ++k) {
-    const double* added = family->fold(k, width);
-    const double* there = joins ? lookups.back().fold(k, width) : nullptr;
-    double* terms = joined.terms.data() + k * joined.n_cells * width;
-    for (std::size_t j = 0; j < joined.n_cells; ++j)
-      for (std::size_t c = 0; c < width; ++c)
-        terms[j * width + c] = (joins ? there[j % inner * width + c] : 0.0) + sign * added[cell[j] * width + c];
-  }
-  if (joins)
-    lookups.back() = std::move(joined);
-  else
-    lookups.push_back(std::move(joined));
+  return result;
 }
 
-SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> changes, bool shares_base) const {
+/// The terms of changed features as they are now, to be taken away.
+SearchScorer::Base SearchScorer::old_terms(std::span<const StructureChange> changes) const {
+  Lookups lookups;
+  for (const StructureChange& change : changes)
+    if (Terms terms = present_terms(change.feature)) lookups.push_back({std::move(terms), -1.0});
+  return {joined(lookups), {}};
+}
+
+SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> changes) const {
   Candidate candidate;
-  if (shares_base) {
-    if (auto family = terms_of(changes[0])) {
-      Lookup lookup;
-      lookup.features = family->features;
-      lookup.strides = family->strides;
-      lookup.n_cells = family->n_cells;
-      lookup.family = std::move(family);
-      candidate.lookups.push_back(std::move(lookup));
-    }
-  } else {
-    for (const StructureChange& change : changes) {
-      add_lookup(candidate.lookups, terms_of(change), 1.0);
-      add_lookup(candidate.lookups, present_terms(change.feature), -1.0);
-    }
-  }
+  for (const StructureChange& change : changes)
+    if (Terms terms = terms_of(change)) candidate.lookups.push_back({std::move(terms), 1.0});
+  candidate.lookups = joined(candidate.lookups);
   if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
   candidate.changes = std::move(changes);
   return candidate;
+}
+
+SearchScorer::Candidate SearchScorer::prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes,
+                                                           Base& base) const {
+  std::vector<std::size_t> children;
+  for (const StructureChange& change : changes) children.push_back(change.feature);
+  base = {{}, super_parents_->of(parent, children)};
+  Candidate candidate;
+  if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
+  candidate.changes = std::move(changes);
+  return candidate;
+}
+
+/// Only where every candidate is one table whose innermost feature is the same, which is the rule for single arcs.
+SearchScorer::Bounds SearchScorer::bounds_of(std::span<const Candidate> candidates) const {
+  Bounds bounds;
+  const std::size_t width = tables_.width(), folds = rows_.n_folds();
+  std::size_t child = rows_.n_features();
+  for (const Candidate& candidate : candidates) {
+    if (candidate.lookups.size() != 1 || candidate.lookups[0].terms->is_sparse()) return bounds;
+    const std::size_t innermost = candidate.lookups[0].terms->features[0];
+    if (child != rows_.n_features() && child != innermost) return bounds;
+    child = innermost;
+  }
+  const std::size_t row = rows_.n_slots(child) * width;
+  bounds.low.assign(folds * row, std::numeric_limits<double>::infinity());
+  bounds.high.assign(folds * row, -std::numeric_limits<double>::infinity());
+  for (const Candidate& candidate : candidates)
+    for (std::size_t k = 0; k < folds; ++k) {
+      const FamilyTerms& family = *candidate.lookups[0].terms;
+      widen_bounds(family.fold(k, width), family.n_cells() * width, row, bounds.low.data() + k * row,
+                   bounds.high.data() + k * row, isa_);
+    }
+  return bounds;
 }
 
 void SearchScorer::find_components() {
@@ -202,7 +240,7 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
   after.apply(candidate.changes);
   const Structure structure = after.structure();
   const std::vector<std::uint32_t> cardinalities = rows_.data().cardinalities();
-  std::vector<std::shared_ptr<const FamilyTerms>> families(n);
+  std::vector<Terms> families(n);
   for (const std::size_t f : structure.order()) families[f] = tables_.terms(f, after.parents[f]);
 
   std::vector<double> logs(rows_.n_classes()), sums(width);
@@ -228,56 +266,91 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
   }
 }
 
-void SearchScorer::load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const FamilyTerms* base,
+void SearchScorer::load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const Base& base,
                               Workspace& work) const {
   const std::size_t width = tables_.width();
   std::copy_n(sums_.data() + first * width, rows * width, work.sums.data());
-  if (base != nullptr) {
-    std::fill_n(work.index, rows, std::uint32_t{0});
-    for (std::size_t i = 0; i < base->features.size(); ++i)
-      add_codes(rows_.codes(base->features[i]) + first, base->strides[i], rows, work.index, isa_);
-    add_terms(base->fold(segment.fold, width), work.index, rows, width, -1.0, work.sums.data(), isa_);
+  add_block(base.lookups, segment.fold, first, rows, work, work.sums.data());
+  if (!base.added.empty())
+    for (std::size_t i = 0; i < rows * width; ++i) work.sums[i] += base.added[first * width + i];
+  for (std::size_t c = 0; c < width; ++c) work.bias[c] = c < segment.label ? tables_.grid().half_step() : 0.0;
+  work.block = {rows,       width,   rows_.n_classes(), segment.label,         work.sums.data(),
+                work.index, nullptr, work.bias.data(),  tables_.grid().floor()};
+}
+
+void SearchScorer::index_block(const FamilyTerms& family, std::size_t first, std::size_t rows,
+                               std::uint32_t* index) const {
+  if (family.is_sparse()) {
+    std::copy_n(family.index.data() + first, rows, index);
+    return;
   }
-  work.block = {rows,       width,   rows_.n_classes(),          segment.label,         nullptr,
-                work.index, nullptr, tables_.grid().half_step(), tables_.grid().floor()};
+  const auto codes = [&](std::size_t i) { return rows_.codes(family.features[i]) + first; };
+  if (family.features.size() == 1) {
+    std::copy_n(codes(0), rows, index);
+    return;
+  }
+  pair_codes(codes(0), family.strides[0], codes(1), family.strides[1], rows, index, isa_);
+  for (std::size_t i = 2; i < family.features.size(); ++i) add_codes(codes(i), family.strides[i], rows, index, isa_);
 }
 
-void SearchScorer::index_block(const Lookup& lookup, std::size_t first, std::size_t rows, std::uint32_t* index) const {
-  std::fill_n(index, rows, std::uint32_t{0});
-  for (std::size_t i = 0; i < lookup.features.size(); ++i)
-    add_codes(rows_.codes(lookup.features[i]) + first, lookup.strides[i], rows, index, isa_);
+void SearchScorer::index_rows(const FamilyTerms& family, std::size_t first, std::span<const std::uint32_t> kept,
+                              std::uint32_t* index) const {
+  std::fill_n(index, kept.size(), std::uint32_t{0});
+  for (std::size_t i = 0; i < family.features.size(); ++i) {
+    const std::uint16_t* codes = rows_.codes(family.features[i]) + first;
+    const std::uint32_t stride = family.strides[i];
+    for (std::size_t row = 0; row < kept.size(); ++row) index[row] += codes[kept[row]] * stride;
+  }
 }
 
-void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const FamilyTerms* base, Workspace& work,
+void SearchScorer::add_block(const Lookups& lookups, std::size_t fold, std::size_t first, std::size_t rows,
+                             Workspace& work, double* sums) const {
+  for (const SignedTerms& lookup : lookups) {
+    index_block(*lookup.terms, first, rows, work.index);
+    add_terms(lookup.terms->fold(fold, tables_.width()), work.index, rows, tables_.width(), lookup.sign, sums, isa_);
+  }
+}
+
+void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
                                    std::vector<double>& totals) const {
   const std::size_t width = tables_.width(), folds = rows_.n_folds();
-  const std::vector<double> nothing(width, 0.0);
-  const std::uint32_t zeros[kSearchBlock] = {};
+  const bool bound = candidates.size() >= kLeastToBound && !tables_.grid().has_zeros();
+  const Bounds bounds = bound ? bounds_of(candidates) : Bounds{};
+  const std::size_t child = bounds.low.empty() ? 0 : candidates[0].lookups[0].terms->features[0];
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
       load_block(segment, first, rows, base, work);
+      std::size_t settled = 0;
+      bool all_kept = true;
+      if (!bounds.low.empty()) {
+        const std::size_t at = segment.fold * rows_.n_slots(child) * width;
+        settled = settle_rows(work.block, rows_.codes(child) + first, bounds.low.data() + at, bounds.high.data() + at,
+                              work.sums.data(), work.kept, isa_);
+        all_kept = work.block.rows == rows;
+      }
       for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const auto& lookups = candidates[i].lookups;
-        work.block.sums = work.sums.data();
-        work.block.terms = nothing.data();
-        work.block.index = zeros;
-        for (std::size_t l = 0; l < lookups.size(); ++l) {
-          if (l > 0) {
-            if (l == 1) std::copy_n(work.sums.data(), rows * width, work.changed.data());
-            add_terms(work.block.terms, work.index, rows, width, 1.0, work.changed.data(), isa_);
-            work.block.sums = work.changed.data();
-          }
-          index_block(lookups[l], first, rows, work.index);
-          work.block.terms = lookups[l].fold(segment.fold, width);
-          work.block.index = work.index;
+        const Lookups& lookups = candidates[i].lookups;
+        if (lookups.size() == 1) {  // one pass looks up, adds and compares
+          if (all_kept)
+            index_block(*lookups[0].terms, first, rows, work.index);
+          else
+            index_rows(*lookups[0].terms, first, {work.kept, work.block.rows}, work.index);
+          work.block.terms = lookups[0].terms->fold(segment.fold, width);
+          work.block.sums = work.sums.data();
+        } else {
+          std::copy_n(work.sums.data(), rows * width, work.changed.data());
+          add_block(lookups, segment.fold, first, rows, work, work.changed.data());
+          std::fill_n(work.index, rows, std::uint32_t{0});
+          work.block.terms = work.nothing.data();
+          work.block.sums = work.changed.data();
         }
-        totals[i * folds + segment.fold] += static_cast<double>(count_correct(work.block, isa_));
+        totals[i * folds + segment.fold] += static_cast<double>(settled + count_correct(work.block, isa_));
       }
     }
 }
 
-void SearchScorer::evaluate_values(const Candidate& candidate, const FamilyTerms* base, Workspace& work,
+void SearchScorer::evaluate_values(const Candidate& candidate, const Base& base, Workspace& work,
                                    double* totals) const {
   const std::size_t width = tables_.width();
   const auto weights = rows_.data().weights();
@@ -289,10 +362,7 @@ void SearchScorer::evaluate_values(const Candidate& candidate, const FamilyTerms
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
       load_block(segment, first, rows, base, work);
-      for (const Lookup& lookup : candidate.lookups) {
-        index_block(lookup, first, rows, work.index);
-        add_terms(lookup.fold(segment.fold, width), work.index, rows, width, 1.0, work.sums.data(), isa_);
-      }
+      add_block(candidate.lookups, segment.fold, first, rows, work, work.sums.data());
       for (std::size_t i = 0; i < rows; ++i) values[first + i] = value(work.block, work.sums.data() + i * width);
     }
   exact_sums(candidate, candidate.inexact_rows, [&](std::uint32_t row, const double* sums) {
@@ -304,7 +374,7 @@ void SearchScorer::evaluate_values(const Candidate& candidate, const FamilyTerms
       totals[segment.fold] += (weights.empty() ? 1.0 : weights[row]) * values[row];
 }
 
-std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates, const FamilyTerms* base) const {
+std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates, const Base& base) const {
   const std::size_t folds = rows_.n_folds(), width = tables_.width();
   std::vector<double> totals(candidates.size() * folds, 0.0);
   Workspace work(width);
@@ -315,10 +385,7 @@ std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates
       exact_sums(candidates[i], candidates[i].inexact_rows, [&](std::uint32_t row, const double* sums) {
         const RowSegment& segment = segments_[segment_of_row_[row]];
         load_block(segment, row, 1, base, work);
-        for (const Lookup& lookup : candidates[i].lookups) {
-          index_block(lookup, row, 1, work.index);
-          add_terms(lookup.fold(segment.fold, width), work.index, 1, width, 1.0, work.sums.data(), isa_);
-        }
+        add_block(candidates[i].lookups, segment.fold, row, 1, work, work.sums.data());
         totals[i * folds + segment.fold] +=
             (is_correct(work.block, sums) ? 1.0 : 0.0) - (is_correct(work.block, work.sums.data()) ? 1.0 : 0.0);
       });
@@ -332,28 +399,30 @@ std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates
 }
 
 std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> changes) const {
-  const Candidate candidate = prepare({changes.begin(), changes.end()}, false);
-  return evaluate({&candidate, 1}, nullptr);
+  const Candidate candidate = prepare({changes.begin(), changes.end()});
+  return evaluate({&candidate, 1}, old_terms(changes));
 }
 
 void SearchScorer::score_group(std::span<const Move> moves, std::span<const std::size_t> members,
                                const MoveGenerator& generator, std::vector<double>& scores) const {
   const std::size_t folds = rows_.n_folds();
-  std::shared_ptr<const FamilyTerms> base;
+  Base base;
   std::vector<Candidate> candidates;
   std::size_t begin = 0, bytes = 0;
   for (std::size_t i = 0; i < members.size(); ++i) {
     auto changes = generator.expand(moves[members[i]], state_);
-    const bool shares_base = changes.size() == 1;
-    if (shares_base) base = present_terms(changes[0].feature);
-    candidates.push_back(prepare(std::move(changes), shares_base));
-    for (const Lookup& lookup : candidates.back().lookups) bytes += lookup.n_cells * folds * tables_.width() * 8;
+    if (moves[members[i]].kind == Move::Kind::kParentOfAll) {
+      candidates.push_back(prepare_super_parent(moves[members[i]].slot, std::move(changes), base));
+    } else {
+      if (i == 0) base = old_terms(changes);
+      candidates.push_back(prepare(std::move(changes)));
+    }
+    for (const SignedTerms& lookup : candidates.back().lookups) bytes += lookup.terms->bytes();
     if (i + 1 < members.size() && bytes < kGroupBytes) continue;
-    const std::vector<double> found = evaluate(candidates, base.get());
+    const std::vector<double> found = evaluate(candidates, base);
     for (std::size_t j = begin; j <= i; ++j) {
-      double sum = 0;
-      for (std::size_t k = 0; k < folds; ++k) sum += found[(j - begin) * folds + k];
-      scores[members[j]] = sum / static_cast<double>(folds);
+      const double* of_folds = found.data() + (j - begin) * folds;
+      scores[members[j]] = std::accumulate(of_folds, of_folds + folds, 0.0) / static_cast<double>(folds);
     }
     candidates.clear();
     begin = i + 1;
@@ -375,6 +444,8 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
       group_begin.push_back(i);
   group_begin.push_back(order.size());
 
+  if (!moves.empty() && moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
+    super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
   std::vector<double> scores(moves.size());
   const double work_per_move =
       static_cast<double>(rows_.n_rows() * tables_.width()) * (objective_ == SearchObjective::kLogScore ? 8.0 : 1.0);
@@ -399,15 +470,14 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
 
 void SearchScorer::accept(std::span<const StructureChange> changes) {
   const std::size_t width = tables_.width();
-  Candidate candidate = prepare({changes.begin(), changes.end()}, false);
+  const Candidate candidate = prepare({changes.begin(), changes.end()});
+  const Base base = old_terms(changes);
   Workspace work(width);
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
-      for (const Lookup& lookup : candidate.lookups) {
-        index_block(lookup, first, rows, work.index);
-        add_terms(lookup.fold(segment.fold, width), work.index, rows, width, 1.0, sums_.data() + first * width, isa_);
-      }
+      add_block(base.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
+      add_block(candidate.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
     }
   exact_sums(candidate, candidate.inexact_rows, [&](std::uint32_t row, const double* sums) {
     std::copy_n(sums, width, sums_.begin() + static_cast<std::ptrdiff_t>(row * width));

@@ -10,6 +10,7 @@
 
 #include "structure/search_moves.hpp"
 #include "structure/search_rows.hpp"
+#include "structure/search_super_parent.hpp"
 #include "structure/search_tables.hpp"
 #include "support/cpu.hpp"
 #include "tanager/search.hpp"
@@ -18,7 +19,7 @@ namespace tanager {
 
 class SearchScorer {
  public:
-  SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, SearchObjective objective,
+  SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,
                int threads);
 
   const SearchState& state() const { return state_; }
@@ -30,38 +31,47 @@ class SearchScorer {
   void accept(std::span<const StructureChange> changes);
 
  private:
-  /// A table of terms over some features, one for every fold.
-  struct Lookup {
-    std::vector<std::size_t> features;
-    std::vector<std::uint32_t> strides;
-    std::size_t n_cells = 1;
-    std::shared_ptr<const FamilyTerms> family;  // whose terms these are, or
-    std::vector<double> terms;                  // [fold][cell][width], the sum of several families'
-
-    const double* fold(std::size_t k, std::size_t width) const;
+  /// A term that is taken out of the log-joint or put into it.
+  struct SignedTerms {
+    Terms terms;
+    double sign;
+  };
+  using Lookups = std::vector<SignedTerms>;
+  /// What all candidates of a group begin with, besides the present sums.
+  struct Base {
+    Lookups lookups;
+    std::span<const double> added;  // [row][width]; may be empty
   };
   struct Candidate {
     std::vector<StructureChange> changes;
-    std::vector<Lookup> lookups;
+    Lookups lookups;
     std::vector<std::uint32_t> inexact_rows;  // where a missing feature has children: not a sum of terms
   };
   struct Workspace;
+  struct Bounds;
 
-  std::shared_ptr<const FamilyTerms> terms_of(const StructureChange& change) const;
-  std::shared_ptr<const FamilyTerms> present_terms(std::size_t feature) const;
-  void add_lookup(std::vector<Lookup>& lookups, std::shared_ptr<const FamilyTerms> family, double sign) const;
-  Candidate prepare(std::vector<StructureChange> changes, bool shares_base) const;
+  Terms terms_of(const StructureChange& change) const;
+  Terms present_terms(std::size_t feature) const;
+  Lookups joined(const Lookups& lookups) const;
+  Base old_terms(std::span<const StructureChange> changes) const;
+  Candidate prepare(std::vector<StructureChange> changes) const;
+  Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
+  Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
   void score_group(std::span<const Move> moves, std::span<const std::size_t> members, const MoveGenerator& generator,
                    std::vector<double>& scores) const;
-  /// Score of every candidate and fold; `base` is a family whose terms are taken away first, if there is one.
-  std::vector<double> evaluate(std::span<const Candidate> candidates, const FamilyTerms* base) const;
-  void evaluate_counts(std::span<const Candidate> candidates, const FamilyTerms* base, Workspace& work,
+  /// Score of every candidate and fold; `base` is what all of them take away.
+  std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base) const;
+  void evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
                        std::vector<double>& totals) const;
-  void evaluate_values(const Candidate& candidate, const FamilyTerms* base, Workspace& work, double* totals) const;
-  void load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const FamilyTerms* base,
+  void evaluate_values(const Candidate& candidate, const Base& base, Workspace& work, double* totals) const;
+  void load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const Base& base,
                   Workspace& work) const;
-  void index_block(const Lookup& lookup, std::size_t first, std::size_t rows, std::uint32_t* index) const;
+  void index_block(const FamilyTerms& family, std::size_t first, std::size_t rows, std::uint32_t* index) const;
+  void index_rows(const FamilyTerms& family, std::size_t first, std::span<const std::uint32_t> kept,
+                  std::uint32_t* index) const;
+  void add_block(const Lookups& lookups, std::size_t fold, std::size_t first, std::size_t rows, Workspace& work,
+                 double* sums) const;
   /// The sums of one row under a candidate, exactly: missing features summed out.
   void exact_sums(const Candidate& candidate, std::span<const std::uint32_t> rows,
                   const std::function<void(std::uint32_t row, const double* sums)>& take) const;
@@ -71,9 +81,11 @@ class SearchScorer {
   const SearchTables& tables_;
   SearchState state_;
   SearchObjective objective_;
+  std::size_t memory_limit_;
   int threads_;
   Isa isa_ = best_isa();
   std::vector<double> sums_;  // [row][width]
+  mutable std::unique_ptr<SuperParentSums> super_parents_;
   std::vector<std::uint32_t> segment_of_row_;
   std::vector<RowSegment> segments_;
   // Where cells are missing: which features hang together, and which of them, having children, may be missing.

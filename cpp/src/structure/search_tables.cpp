@@ -5,9 +5,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <utility>
 
-#include "support/text.hpp"
+#include "structure/search_cells.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
@@ -15,7 +14,9 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 /// Up to this many rows the logarithms of all counts are computed beforehand.
-constexpr std::size_t kMaxLogTable = 1 << 16;
+constexpr std::size_t kMaxLogTable = std::size_t{1} << 20;
+/// Up to this many features the tables of pairs are kept in an array of their own.
+constexpr std::size_t kMaxPairedFeatures = 1024;
 
 LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
   const Dataset& data = rows.data();
@@ -27,8 +28,8 @@ LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
   }
   double values = rows.n_classes();
   for (std::size_t f = 0; f < rows.n_features(); ++f) values = std::max<double>(values, rows.n_values(f));
-  // No probability but zero is below (the least count) / (the largest sum); doubles end at e^-745.
-  least = options.alpha > 0 ? std::min(options.alpha, 1.0) : least;
+  // No probability but zero is below (the least count) / (the largest sum).
+  if (options.alpha > 0) least = std::min(options.alpha, 1.0);
   double largest = std::log(std::max(total, 1.0) + values * (1 + options.alpha)) - std::log(least) + 1;
   bool zeros = options.alpha == 0;
   for (const double p : options.class_prior) {
@@ -36,6 +37,11 @@ LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
     if (p > 0) largest = std::max(largest, -std::log(p));
   }
   return LogGrid(rows.n_features() + 1, largest, zeros);
+}
+
+std::size_t width_for(std::uint32_t n_classes, const LogGrid& grid) {
+  if (n_classes == 2 && !grid.has_zeros()) return 1;
+  return (std::size_t{n_classes} + 3) / 4 * 4;
 }
 
 /// Plain cells that add and subtract as a CountSet does.
@@ -52,15 +58,10 @@ struct Cells {
   }
 };
 
-std::size_t width_for(std::uint32_t n_classes, const LogGrid& grid) {
-  if (n_classes == 2 && !grid.has_zeros()) return 1;
-  return (std::size_t{n_classes} + 3) / 4 * 4;
-}
-
 }  // namespace
 
 std::size_t FamilyTerms::bytes() const {
-  std::size_t total = sizeof(*this) + 128 + terms.size() * sizeof(double);
+  std::size_t total = sizeof(*this) + 256 + terms.size() * sizeof(double) + index.size() * sizeof(std::uint32_t);
   for (const auto& fold : logs) total += fold.size() * sizeof(double);
   return total;
 }
@@ -71,103 +72,62 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
       grid_(make_grid(rows, options)),
       width_(width_for(rows.n_classes(), grid_)),
       memory_limit_(options.memory_limit) {
-  const std::size_t n = rows.n_features(), s = rows.n_classes(), folds = rows.n_folds();
-  if (!rows.data().is_weighted() && rows.n_rows() <= kMaxLogTable) {
-    log_sums_of_feature_.resize(n);
-    std::map<std::uint32_t, std::size_t> known;
-    for (std::size_t f = 0; f < n; ++f) {
-      const auto [found, inserted] = known.try_emplace(rows.n_values(f), known.size());
-      log_sums_of_feature_[f] = found->second;
-      if (!inserted) continue;
-      log_sums_.emplace_back(rows.n_rows() + 1);
-      for (std::size_t i = 0; i <= rows.n_rows(); ++i)
-        log_sums_.back()[i] = grid_.round(std::log(static_cast<double>(i) + rows.n_values(f) * alpha_));
-    }
-    log_counts_.resize(rows.n_rows() + 1);
-    for (std::size_t i = 0; i <= rows.n_rows(); ++i)
-      log_counts_[i] = grid_.round(std::log(static_cast<double>(i) + alpha_));
-  }
+  tabulate_logarithms();
+  count_pairs(threads);
+  estimate_prior(options.class_prior);
+  if (rows.n_features() <= kMaxPairedFeatures) small_.resize(rows.n_features() * rows.n_features());
+}
 
-  double cells = 0, slots = 0, squares = 0;
-  for (std::size_t f = 0; f < n; ++f) {
-    slots += rows.n_values(f);
-    squares += static_cast<double>(rows.n_values(f)) * rows.n_values(f);
+void SearchTables::tabulate_logarithms() {
+  if (rows_.data().is_weighted() || rows_.n_rows() > kMaxLogTable) return;
+  const auto tabulate = [&](double added) {
+    std::vector<double> logs(rows_.n_rows() + 1);
+    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = grid_.round(std::log(static_cast<double>(i) + added));
+    return logs;
+  };
+  std::map<std::uint32_t, std::size_t> known;
+  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
+    const auto [found, inserted] = known.try_emplace(rows_.n_values(f), known.size());
+    log_sums_of_feature_.push_back(found->second);
+    if (inserted) log_sums_.push_back(tabulate(rows_.n_values(f) * alpha_));
   }
-  cells = ((slots * slots - squares) / 2 + slots) * static_cast<double>(s * (folds + 1));
-  if (cells * sizeof(double) <= static_cast<double>(memory_limit_) / 2) {
-    for (std::size_t k = 0; k < folds; ++k) pairs_.push_back(count(rows.fold(k), CountScope::kPairs, {}, threads));
-    to_training(pairs_);
-    bytes_ = static_cast<std::size_t>(cells) * sizeof(double);
-  }
+  log_counts_ = tabulate(alpha_);
+}
 
-  std::vector<double> class_counts(s * folds, 0.0), total(s, 0.0);
+void SearchTables::count_pairs(int threads) {
+  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds();
+  double values = 0, squares = 0;
+  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
+    values += rows_.n_values(f);
+    squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
+  }
+  const double bytes =
+      ((values * values - squares) / 2 + values) * static_cast<double>(s * (folds + 1) * sizeof(double));
+  if (bytes > static_cast<double>(memory_limit_) / 2) return;
+  for (std::size_t k = 0; k < folds; ++k) pairs_.push_back(count(rows_.fold(k), CountScope::kPairs, {}, threads));
+  to_training(pairs_);
+  bytes_ = static_cast<std::size_t>(bytes);
+}
+
+void SearchTables::estimate_prior(const std::vector<double>& given) {
+  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds();
+  std::vector<Cells> counts(folds, Cells{std::vector<double>(s, 0.0)});
   for (std::size_t k = 0; k < folds; ++k)
-    for (const RowSegment& segment : rows.segments(k)) {
+    for (const RowSegment& segment : rows_.segments(k))
       for (std::size_t row = segment.begin; row < segment.end; ++row)
-        class_counts[k * s + segment.label] += rows.data().is_weighted() ? rows.data().weights()[row] : 1.0;
-      total[segment.label] += class_counts[k * s + segment.label];
-    }
+        counts[k].values[segment.label] += rows_.data().is_weighted() ? rows_.data().weights()[row] : 1.0;
+  to_training(counts);
   prior_.resize(folds * width_);
   log_prior_.resize(folds * s);
   for (std::size_t k = 0; k < folds; ++k) {
-    double sum = 0;
-    for (std::size_t c = 0; c < s; ++c) sum += total[c] - class_counts[k * s + c];
+    const auto& fold = counts[k].values;
+    const double sum = std::accumulate(fold.begin(), fold.end(), 0.0) + static_cast<double>(s) * alpha_;
     for (std::size_t c = 0; c < s; ++c) {
-      const double p = options.class_prior.empty()
-                           ? (total[c] - class_counts[k * s + c] + alpha_) / (sum + static_cast<double>(s) * alpha_)
-                           : options.class_prior[c];
+      const double p = given.empty() ? (sum > 0 ? (fold[c] + alpha_) / sum : 1.0 / static_cast<double>(s)) : given[c];
       log_prior_[k * s + c] = p > 0 ? grid_.round(std::log(p)) : kMinusInfinity;
     }
     to_width(log_prior_.data() + k * s, prior_.data() + k * width_);
   }
-}
-
-void SearchTables::to_width(const double* logs, double* out) const {
-  if (width_ == 1) {
-    out[0] = grid_.round(logs[1]) - grid_.round(logs[0]);
-    return;
-  }
-  const std::size_t s = rows_.n_classes();
-  for (std::size_t c = 0; c < s; ++c) out[c] = logs[c] == kMinusInfinity ? grid_.zero() : grid_.round(logs[c]);
-  std::fill(out + s, out + width_, kMinusInfinity);
-}
-
-bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents) const {
-  if (parents.size() > kMaxParents) return false;
-  double cells = static_cast<double>(rows_.n_slots(child)) * rows_.n_classes();
-  for (const std::size_t p : parents) cells *= rows_.n_slots(p);
-  // The counts of all folds, their sum and the terms are in memory at once.
-  const double copies = 2.0 * static_cast<double>(rows_.n_folds()) + 1;
-  return cells <= static_cast<double>(kMaxTableCells) &&
-         cells * copies * sizeof(double) <= static_cast<double>(memory_limit_);
-}
-
-std::shared_ptr<const FamilyTerms> SearchTables::terms(std::size_t child,
-                                                       const std::vector<std::size_t>& parents) const {
-  const std::pair key(child, parents);
-  {
-    const std::scoped_lock hold(lock_);
-    if (const auto found = known_.find(key); found != known_.end()) return found->second;
-  }
-  auto made = std::make_shared<const FamilyTerms>(compute(child, parents));
-  const std::scoped_lock hold(lock_);
-  if (bytes_ + made->bytes() <= memory_limit_ && known_.try_emplace(key, made).second) bytes_ += made->bytes();
-  return made;
-}
-
-FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size_t>& parents) const {
-  FamilyTerms family;
-  family.features = parents;
-  family.features.push_back(child);
-  family.strides.resize(family.features.size());
-  std::size_t cells = 1;
-  for (std::size_t i = family.features.size(); i-- > 0;) {
-    family.strides[i] = static_cast<std::uint32_t>(cells);
-    cells *= rows_.n_slots(family.features[i]);
-  }
-  family.n_cells = cells;
-  estimate(family, child, training_counts(family));
-  return family;
 }
 
 /// Turns the counts of every fold into those of all others: total - fold where counts are whole, hence exact; else the
@@ -192,50 +152,113 @@ void SearchTables::to_training(std::vector<Set>& folds) const {
   }
 }
 
-/// Counts of the training rows of every fold, [fold][cell][class]; from the counted pairs where that is possible.
-std::vector<double> SearchTables::training_counts(const FamilyTerms& family) const {
-  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds(), size = family.n_cells * s;
-  std::vector<double> counts(folds * size, 0.0);
-  const std::size_t child = family.features.back();
-  if (family.features.size() <= 2 && !pairs_.empty()) {
-    const std::size_t parent = family.features.front();
-    const std::size_t parent_values = family.features.size() == 1 ? 1 : rows_.n_values(parent);
-    const std::size_t values = rows_.n_values(child), slots = rows_.n_slots(child);
-    const bool transposed = parent > child;
-    const auto copy = [&](const CountSet& set, double* to) {
-      const double* from = family.features.size() == 1 ? set.single(child).data()
-                           : transposed                ? set.pair(child, parent).data()
-                                                       : set.pair(parent, child).data();
-      for (std::size_t j = 0; j < parent_values; ++j)
-        for (std::size_t v = 0; v < values; ++v)
-          std::copy_n(from + (transposed ? v * parent_values + j : j * values + v) * s, s, to + (j * slots + v) * s);
-    };
-    for (std::size_t k = 0; k < folds; ++k) copy(pairs_[k], counts.data() + k * size);
-    return counts;
+void SearchTables::to_width(const double* logs, double* out) const {
+  if (width_ == 1) {
+    out[0] = grid_.round(logs[1]) - grid_.round(logs[0]);
+    return;
   }
-  constexpr std::size_t kBlock = 512;
-  std::uint32_t index[kBlock];
-  const bool weighted = rows_.data().is_weighted();
-  std::vector<Cells> of_folds(folds, Cells{std::vector<double>(size, 0.0)});
+  const std::size_t s = rows_.n_classes();
+  for (std::size_t c = 0; c < s; ++c) out[c] = logs[c] == kMinusInfinity ? grid_.zero() : grid_.round(logs[c]);
+  std::fill(out + s, out + width_, kMinusInfinity);
+}
+
+bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents) const {
+  if (parents.size() > kMaxParents) return false;
+  double cells = static_cast<double>(rows_.n_slots(child)) * rows_.n_classes();
+  for (const std::size_t p : parents) cells *= rows_.n_slots(p);
+  // The counts of all folds and the terms are in memory at once.
+  const double copies = 2.0 * static_cast<double>(rows_.n_folds()) + 1;
+  return cells <= static_cast<double>(kMaxTableCells) &&
+         (cells * copies * sizeof(double) <= static_cast<double>(memory_limit_) || parents.empty());
+}
+
+Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
+  const bool small = !small_.empty() && parents.size() <= 1;
+  const std::size_t place = small ? child * rows_.n_features() + (parents.empty() ? child : parents[0]) : 0;
+  {
+    const std::scoped_lock hold(lock_);
+    if (small) {
+      if (small_[place]) return small_[place];
+    } else if (const auto found = large_.find({child, parents}); found != large_.end()) {
+      return found->second;
+    }
+  }
+  auto made = std::make_shared<const FamilyTerms>(compute(child, parents));
+  const std::scoped_lock hold(lock_);
+  if (bytes_ + made->bytes() > memory_limit_) return made;
+  bytes_ += made->bytes();
+  if (small)
+    small_[place] = made;
+  else
+    large_.try_emplace({child, parents}, made);
+  return made;
+}
+
+FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size_t>& parents) const {
+  FamilyTerms family;
+  family.features.reserve(parents.size() + 1);
+  family.features.push_back(child);
+  family.features.insert(family.features.end(), parents.rbegin(), parents.rend());
+  std::size_t cells = 1;
+  family.strides.resize(family.features.size());
+  for (std::size_t i = 0; i < family.features.size(); ++i) {
+    family.strides[i] = static_cast<std::uint32_t>(cells);
+    cells *= rows_.n_slots(family.features[i]);
+  }
+  // A sparse table has whole counts of complete rows only, and its logarithms are looked up.
+  if (cells * rows_.n_folds() > 2 * rows_.n_rows() && !log_counts_.empty() && !rows_.has_missing())
+    compute_sparse(family);
+  else
+    compute_dense(family, cells);
+  return family;
+}
+
+void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
+  const std::size_t child = family.features[0], folds = rows_.n_folds(), s = rows_.n_classes();
+  const std::size_t slots = rows_.n_slots(child), configurations = cells / slots;
+  family.begin.resize(folds + 1);
+  for (std::size_t k = 0; k <= folds; ++k) family.begin[k] = k * cells;
+  family.terms.assign(folds * cells * width_, 0.0);
+  std::vector<bool> observed;  // configurations without a missing parent; empty if no parent is ever missing
+  if (rows_.has_missing()) {
+    family.logs.resize(folds);
+    observed.assign(configurations, true);
+    for (std::size_t i = 1; i < family.features.size(); ++i)
+      for (std::size_t j = 0; j < configurations; ++j)
+        observed[j] = observed[j] && j * slots / family.strides[i] % rows_.n_slots(family.features[i]) <
+                                         rows_.n_values(family.features[i]);
+  }
+  if (family.features.size() == 1 && !pairs_.empty()) {
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, {pairs_[k].single(child).data(), 0, s}, {});
+  } else if (family.features.size() == 2 && !pairs_.empty()) {
+    const std::size_t parent = family.features[1];
+    for (std::size_t k = 0; k < folds; ++k)
+      estimate(family, k,
+               parent < child ? CountView{pairs_[k].pair(parent, child).data(), rows_.n_values(child) * s, s}
+                              : CountView{pairs_[k].pair(child, parent).data(), s, rows_.n_values(parent) * s},
+               observed);
+  } else {
+    const auto counts = training_counts(family, cells);
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, {counts[k].data(), slots * s, s}, observed);
+  }
+}
+
+/// Counts of the training rows of every fold, [fold][cell][class].
+std::vector<std::vector<double>> SearchTables::training_counts(const FamilyTerms& family, std::size_t cells) const {
+  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds();
+  const auto weights = rows_.data().weights();
+  const std::vector<std::uint32_t> cell = cells_of_rows(rows_, family.features, family.strides);
+  std::vector<Cells> counts(folds, Cells{std::vector<double>(cells * s, 0.0)});
   for (std::size_t k = 0; k < folds; ++k)
-    for (const RowSegment& segment : rows_.segments(k))
-      for (std::size_t first = segment.begin; first < segment.end; first += kBlock) {
-        const std::size_t rows = std::min(kBlock, segment.end - first);
-        std::fill_n(index, rows, std::uint32_t{0});
-        for (std::size_t i = 0; i < family.features.size(); ++i) {
-          const std::uint16_t* codes = rows_.codes(family.features[i]) + first;
-          for (std::size_t row = 0; row < rows; ++row) index[row] += codes[row] * family.strides[i];
-        }
-        double* of_class = of_folds[k].values.data() + segment.label;
-        if (weighted)
-          for (std::size_t row = 0; row < rows; ++row) of_class[index[row] * s] += rows_.data().weights()[first + row];
-        else
-          for (std::size_t row = 0; row < rows; ++row) of_class[index[row] * s] += 1;
-      }
-  to_training(of_folds);
-  for (std::size_t k = 0; k < folds; ++k)
-    std::copy_n(of_folds[k].values.begin(), size, counts.begin() + static_cast<std::ptrdiff_t>(k * size));
-  return counts;
+    for (const RowSegment& segment : rows_.segments(k)) {
+      double* of_class = counts[k].values.data() + segment.label;
+      for (std::size_t row = segment.begin; row < segment.end; ++row)
+        of_class[cell[row] * s] += weights.empty() ? 1.0 : weights[row];
+    }
+  to_training(counts);
+  std::vector<std::vector<double>> values;
+  for (Cells& fold : counts) values.push_back(std::move(fold.values));
+  return values;
 }
 
 double SearchTables::log_count(double count) const {
@@ -247,55 +270,81 @@ double SearchTables::log_sum(double sum, std::size_t child) const {
                              : log_sums_[log_sums_of_feature_[child]][static_cast<std::size_t>(sum)];
 }
 
-/// ln((N_jkc + a) / (N_jc + r a)) with the counts of all folds but one; both logarithms are on the grid, hence their
-/// difference too.
-void SearchTables::estimate(FamilyTerms& family, std::size_t child, const std::vector<double>& counts) const {
-  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds(), values = rows_.n_values(child);
-  const std::size_t slots = rows_.n_slots(child), size = family.n_cells * s;
-  const std::size_t configurations = family.n_cells / slots;
+/// ln((N_jkc + a) / (N_jc + r a)); both logarithms are on the grid, hence their difference too.
+void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView& counts,
+                            const std::vector<bool>& observed) const {
+  const std::size_t child = family.features[0], s = rows_.n_classes();
+  const std::size_t values = rows_.n_values(child), slots = rows_.n_slots(child);
+  const std::size_t configurations = family.n_cells() / slots;
   const double uniform = grid_.round(-std::log(static_cast<double>(values)));
-  // Which configurations of the parents are observed: all features but the child below their missing slot.
-  std::vector<bool> observed(configurations, true);
-  for (std::size_t i = 0; i + 1 < family.features.size(); ++i)
-    if (rows_.n_slots(family.features[i]) > rows_.n_values(family.features[i]))
-      for (std::size_t j = 0; j < configurations; ++j)
-        observed[j] = observed[j] && j * slots / family.strides[i] % rows_.n_slots(family.features[i]) !=
-                                         rows_.n_values(family.features[i]);
-
-  family.terms.assign(folds * family.n_cells * width_, 0.0);
-  if (rows_.has_missing()) family.logs.resize(folds);
+  double* terms = family.terms.data() + family.begin[k] * width_;
   std::vector<double> logs(values * s);
-  for (std::size_t k = 0; k < folds; ++k) {
-    const double* fold = counts.data() + k * size;
-    double* terms = family.terms.data() + k * family.n_cells * width_;
-    for (std::size_t j = 0; j < configurations; ++j) {
-      if (!observed[j]) continue;
-      const std::size_t at = j * slots;
-      for (std::size_t c = 0; c < s; ++c) {
-        double sum = 0;
-        for (std::size_t v = 0; v < values; ++v) {
-          logs[v * s + c] = fold[(at + v) * s + c];
-          sum += logs[v * s + c];
-        }
-        const double log_total = alpha_ > 0 || sum > 0 ? log_sum(sum, child) : 0;
-        for (std::size_t v = 0; v < values; ++v) {
-          double& n = logs[v * s + c];
-          if (alpha_ > 0 || n > 0)
-            n = log_count(n) - log_total;
-          else
-            n = sum > 0 ? kMinusInfinity : uniform;
-        }
-      }
+  for (std::size_t j = 0; j < configurations; ++j) {
+    if (!observed.empty() && !observed[j]) continue;
+    const std::size_t at = j * counts.configuration;
+    for (std::size_t c = 0; c < s; ++c) {
+      double sum = 0;
+      for (std::size_t v = 0; v < values; ++v) sum += counts.cells[at + v * counts.value + c];
+      const double log_total = alpha_ > 0 || sum > 0 ? log_sum(sum, child) : 0;
       for (std::size_t v = 0; v < values; ++v) {
-        double* term = terms + (at + v) * width_;
-        if (width_ == 1) {
-          term[0] = logs[v * s + 1] - logs[v * s];
-        } else {
-          for (std::size_t c = 0; c < s; ++c)
-            term[c] = logs[v * s + c] == kMinusInfinity ? grid_.zero() : logs[v * s + c];
-        }
+        const double n = counts.cells[at + v * counts.value + c];
+        if (alpha_ > 0 || n > 0)
+          logs[v * s + c] = log_count(n) - log_total;
+        else
+          logs[v * s + c] = sum > 0 ? kMinusInfinity : uniform;
       }
-      if (!family.logs.empty()) family.logs[k].insert(family.logs[k].end(), logs.begin(), logs.end());
+    }
+    for (std::size_t v = 0; v < values; ++v) {
+      double* term = terms + (j * slots + v) * width_;
+      if (width_ == 1) {
+        term[0] = logs[v * s + 1] - logs[v * s];
+      } else {
+        for (std::size_t c = 0; c < s; ++c)
+          term[c] = logs[v * s + c] == kMinusInfinity ? grid_.zero() : logs[v * s + c];
+      }
+    }
+    if (!family.logs.empty()) family.logs[k].insert(family.logs[k].end(), logs.begin(), logs.end());
+  }
+}
+
+/// As `compute_dense`, but only for cells that rows of the fold are in. Counts of a cell and of a configuration of the
+/// parents: all rows less those of the fold.
+void SearchTables::compute_sparse(FamilyTerms& family) const {
+  const std::size_t child = family.features[0], folds = rows_.n_folds(), s = rows_.n_classes();
+  const double uniform = grid_.round(-std::log(static_cast<double>(rows_.n_values(child))));
+  std::vector<std::uint32_t> configuration = cells_of_rows(rows_, family.features, family.strides);
+  std::vector<std::uint32_t> cell = configuration;
+  for (std::uint32_t& j : configuration) j /= rows_.n_slots(child);
+  const ClassCounts cells(rows_, number_distinct(cell), cell);
+  const ClassCounts configurations(rows_, number_distinct(configuration), configuration);
+
+  family.strides.clear();
+  family.index.resize(rows_.n_rows());
+  family.begin.push_back(0);
+  std::vector<std::uint32_t> place(cells.size()), place_of_configuration(configurations.size());
+  std::vector<double> log_totals(s);
+  for (std::size_t k = 0; k < folds; ++k) {
+    const FoldCounts in_fold(cells, rows_, k, cell, place);
+    const FoldCounts sums_in_fold(configurations, rows_, k, configuration, place_of_configuration);
+    const std::size_t first = family.begin.back();
+    family.begin.push_back(first + in_fold.size());
+    family.terms.resize(family.begin.back() * width_, 0.0);
+    for (std::size_t row = rows_.fold_begin(k); row < rows_.fold_begin(k + 1); ++row)
+      family.index[row] = place[cell[row]];
+    for (std::size_t i = 0; i < in_fold.size(); ++i) {
+      const std::size_t row = in_fold.first_row(i);
+      const std::uint32_t* sums = sums_in_fold.training(place_of_configuration[configuration[row]]);
+      const std::uint32_t* counts = in_fold.training(i);
+      const double* sum_logs = log_sums_[log_sums_of_feature_[child]].data();
+      double* term = family.terms.data() + (first + i) * width_;
+      const auto log_of = [&](std::size_t c) {
+        if (alpha_ > 0 || counts[c] > 0) return log_counts_[counts[c]] - sum_logs[sums[c]];
+        return sums[c] > 0 ? grid_.zero() : uniform;
+      };
+      if (width_ == 1)
+        term[0] = log_of(1) - log_of(0);
+      else
+        for (std::size_t c = 0; c < s; ++c) term[c] = log_of(c);
     }
   }
 }

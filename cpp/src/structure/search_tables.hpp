@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "structure/search_grid.hpp"
@@ -17,18 +18,24 @@
 namespace tanager {
 
 /// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `features`, a missing value
-/// being one more: such cells are zero.
+/// being one more: such cells are zero. Where there would be more cells than rows, a fold has only those that its rows
+/// need, and the rows say which.
 struct FamilyTerms {
-  std::vector<std::size_t> features;   ///< parents in increasing order, then the child
-  std::vector<std::uint32_t> strides;  ///< of each feature's code in the cell's number
-  std::size_t n_cells = 0;
-  std::vector<double> terms;  ///< [fold][cell][width]
+  std::vector<std::size_t> features;   ///< the child, then the parents in increasing order
+  std::vector<std::uint32_t> strides;  ///< of each feature's code in the cell's number; none in a sparse table
+  std::vector<std::uint32_t> index;    ///< the cell of every row in its fold; only in a sparse table
+  std::vector<std::size_t> begin;      ///< of every fold's cells, and their end
+  std::vector<double> terms;           ///< [fold][cell][width]
   /// ln P per fold, laid out as in Network: only where cells are missing.
   std::vector<std::vector<double>> logs;
 
-  const double* fold(std::size_t k, std::size_t width) const { return terms.data() + k * n_cells * width; }
+  bool is_sparse() const { return !index.empty(); }
+  std::size_t n_cells() const { return begin[1]; }  ///< of a table that is not sparse
+  const double* fold(std::size_t k, std::size_t width) const { return terms.data() + begin[k] * width; }
   std::size_t bytes() const;
 };
+
+using Terms = std::shared_ptr<const FamilyTerms>;
 
 /// Counts once, computes the terms of a family when they are first asked for, and keeps them as long as memory allows.
 class SearchTables {
@@ -39,7 +46,7 @@ class SearchTables {
   /// Numbers per row. With two classes the difference of the second's log-joint and the first's says all, unless both
   /// can be ln 0; else one number per class, rounded up to whole vectors.
   std::size_t width() const { return width_; }
-  /// [fold][width]
+  /// [width]
   std::span<const double> prior(std::size_t k) const { return std::span(prior_).subspan(k * width_, width_); }
   /// ln P(class) of a fold, [class].
   std::span<const double> log_prior(std::size_t k) const {
@@ -49,19 +56,29 @@ class SearchTables {
   bool fits(std::size_t child, std::span<const std::size_t> parents) const;
 
   /// Safe to call from several threads. `parents` in increasing order.
-  std::shared_ptr<const FamilyTerms> terms(std::size_t child, const std::vector<std::size_t>& parents) const;
+  Terms terms(std::size_t child, const std::vector<std::size_t>& parents) const;
 
   /// Turns logarithms per class, ln 0 being minus infinity, into what `width` says.
   void to_width(const double* logs, double* out) const;
 
  private:
-  FamilyTerms compute(std::size_t child, const std::vector<std::size_t>& parents) const;
-  std::vector<double> training_counts(const FamilyTerms& family) const;
+  /// Where the counts of a parent configuration j and a value v of the child begin: j * configuration + v * value.
+  struct CountView {
+    const double* cells;
+    std::size_t configuration, value;
+  };
+  void count_pairs(int threads);
+  void tabulate_logarithms();
+  void estimate_prior(const std::vector<double>& given);
   template <class Set>
   void to_training(std::vector<Set>& folds) const;
+  FamilyTerms compute(std::size_t child, const std::vector<std::size_t>& parents) const;
+  void compute_dense(FamilyTerms& family, std::size_t cells) const;
+  void compute_sparse(FamilyTerms& family) const;
+  std::vector<std::vector<double>> training_counts(const FamilyTerms& family, std::size_t cells) const;
+  void estimate(FamilyTerms& family, std::size_t k, const CountView& counts, const std::vector<bool>& observed) const;
   double log_count(double count) const;
   double log_sum(double sum, std::size_t child) const;
-  void estimate(FamilyTerms& family, std::size_t child, const std::vector<double>& counts) const;
 
   const SearchRows& rows_;
   double alpha_;
@@ -75,7 +92,8 @@ class SearchTables {
   std::vector<std::vector<double>> log_sums_;
   std::vector<std::size_t> log_sums_of_feature_;
   mutable std::mutex lock_;
-  mutable std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::shared_ptr<const FamilyTerms>> known_;
+  mutable std::vector<Terms> small_;  // of families with at most one parent: [child][parent, or the child itself]
+  mutable std::map<std::pair<std::size_t, std::vector<std::size_t>>, Terms> large_;
   mutable std::size_t bytes_ = 0;
 };
 

@@ -1,0 +1,118 @@
+#include "structure/search_super_parent.hpp"
+
+#include <algorithm>
+
+#include "structure/search_cells.hpp"
+#include "structure/search_kernels.hpp"
+
+namespace tanager {
+namespace {
+
+/// Joint values of the features of a group, at most; a single feature may have more.
+constexpr std::size_t kGroupCells = 128;
+
+/// to[j] = from[j] + change, for cells of `width` numbers; `to` may be `from`.
+void repeat(const double* from, std::size_t size, std::size_t width, const double* change, double* to) {
+  if (width == 1) {
+    for (std::size_t j = 0; j < size; ++j) to[j] = from[j] + change[0];
+    return;
+  }
+  for (std::size_t j = 0; j < size * width; j += width)
+    for (std::size_t c = 0; c < width; ++c) to[j + c] = from[j + c] + change[c];
+}
+
+}  // namespace
+
+SuperParentSums::SuperParentSums(const SearchRows& rows, const SearchTables& tables, std::size_t memory_limit, Isa isa)
+    : rows_(rows), tables_(tables), isa_(isa), kept_(rows.n_features()) {
+  const double bytes = static_cast<double>(rows.n_features() * tables.width()) * static_cast<double>(rows.n_rows()) * 8;
+  keeps_ = bytes <= static_cast<double>(memory_limit) / 4;
+  for (std::size_t f = 0; f < rows.n_features(); ++f) {
+    if (groups_.empty() || groups_.back().n_cells * rows.n_slots(f) > kGroupCells) groups_.emplace_back();
+    groups_.back().features.push_back(f);
+    groups_.back().n_cells *= rows.n_slots(f);
+  }
+  for (Group& group : groups_) {
+    std::vector<std::uint32_t> strides;
+    std::uint32_t stride = 1;
+    for (const std::size_t f : group.features) {
+      strides.push_back(stride);
+      stride *= rows.n_slots(f);
+    }
+    group.index = cells_of_rows(rows, group.features, strides);
+  }
+}
+
+std::span<const double> SuperParentSums::of(std::size_t parent, std::span<const std::size_t> children) {
+  Kept& kept = kept_[parent];
+  std::vector<bool> is_child(rows_.n_features(), false);
+  for (const std::size_t child : children) is_child[child] = true;
+  if (kept.sums.empty() || !keeps_) {
+    kept.sums.assign(rows_.n_rows() * tables_.width(), 0.0);
+    build(parent, is_child, kept.sums);
+  } else {
+    for (std::size_t f = 0; f < rows_.n_features(); ++f)
+      if (is_child[f] != kept.is_child[f]) add_child(parent, f, is_child[f] ? 1.0 : -1.0, kept.sums);
+  }
+  kept.is_child = std::move(is_child);
+  return kept.sums;
+}
+
+void SuperParentSums::add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const {
+  const std::size_t width = tables_.width();
+  const Terms with = tables_.terms(child, {parent}), without = tables_.terms(child, {});
+  const auto cells = cells_of_rows(rows_, with->features, with->strides);
+  const auto cells_without = cells_of_rows(rows_, without->features, without->strides);
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
+    const std::size_t first = rows_.fold_begin(k), rows = rows_.fold_begin(k + 1) - first;
+    add_terms(with->fold(k, width), cells.data() + first, rows, width, sign, sums.data() + first * width, isa_);
+    add_terms(without->fold(k, width), cells_without.data() + first, rows, width, -sign, sums.data() + first * width,
+              isa_);
+  }
+}
+
+/// For every fold and group, one table over the parent's value and the group's joint value, grown feature by feature.
+void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
+  const std::size_t width = tables_.width(), values = rows_.n_slots(parent);
+  const std::uint16_t* parent_codes = rows_.codes(parent);
+  std::vector<double> grown, change(width);
+  std::vector<std::uint32_t> index(rows_.n_rows());
+  for (const Group& group : groups_) {
+    std::vector<Terms> with(group.features.size()), without(group.features.size());
+    bool any = false;
+    for (std::size_t i = 0; i < group.features.size(); ++i) {
+      if (!is_child[group.features[i]]) continue;
+      any = true;
+      with[i] = tables_.terms(group.features[i], {parent});
+      without[i] = tables_.terms(group.features[i], {});
+    }
+    if (!any) continue;
+    for (std::size_t row = 0; row < index.size(); ++row)
+      index[row] = group.index[row] + parent_codes[row] * static_cast<std::uint32_t>(group.n_cells);
+    for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
+      grown.assign(values * group.n_cells * width, 0.0);
+      for (std::size_t value = 0; value < values; ++value) {
+        double* cells = grown.data() + value * group.n_cells * width;
+        std::size_t size = 1;
+        for (std::size_t i = 0; i < group.features.size(); ++i) {
+          const std::size_t slots = rows_.n_slots(group.features[i]);
+          // From the last value down, so that what is there is overwritten last.
+          for (std::size_t v = slots; v-- > 0;) {
+            std::fill(change.begin(), change.end(), 0.0);
+            if (with[i])
+              for (std::size_t c = 0; c < width; ++c)
+                change[c] = with[i]->fold(k, width)[(value * slots + v) * width + c] -
+                            without[i]->fold(k, width)[v * width + c];
+            repeat(cells, size, width, change.data(), cells + v * size * width);
+          }
+          size *= slots;
+        }
+      }
+      const std::size_t first = rows_.fold_begin(k);
+      add_terms(grown.data(), index.data() + first, rows_.fold_begin(k + 1) - first, width, 1.0,
+                sums.data() + first * width, isa_);
+    }
+  }
+}
+
+}  // namespace tanager
