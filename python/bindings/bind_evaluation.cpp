@@ -48,22 +48,37 @@ std::vector<std::size_t> to_rows(const Array<std::int64_t>& rows) {
 }
 
 std::unique_ptr<FoldCounter> make_counter(const Dataset& data, const std::string& scope, const FamilyPairs& families,
-                                          std::vector<bool> keep_all, int threads) {
+                                          std::vector<bool> keep_all, int threads,
+                                          const std::optional<Array<std::uint32_t>>& folds) {
   const CountScope tables = to_scope(scope);
   std::vector<Family> chosen = to_families(families);
+  const auto fold_of_row = folds ? as_span(*folds) : std::span<const std::uint32_t>{};
   const py::gil_scoped_release nogil;
-  return std::make_unique<FoldCounter>(data, tables, std::move(chosen), std::move(keep_all), threads);
+  return std::make_unique<FoldCounter>(data, tables, std::move(chosen), std::move(keep_all), threads, fold_of_row);
+}
+
+std::vector<GivenCoding> to_codings(const std::vector<Given>& features) {
+  std::vector<GivenCoding> given;
+  given.reserve(features.size());
+  for (const Given& one : features) given.push_back(to_coding(one));
+  return given;
 }
 
 TrainingFold train(const FoldCounter& counter, const Array<std::int64_t>& rows, const std::vector<Given>& features,
                    const Given& classes, int threads) {
   const auto chosen = to_rows(rows);
-  std::vector<GivenCoding> given;
-  given.reserve(features.size());
-  for (const Given& one : features) given.push_back(to_coding(one));
+  const auto given = to_codings(features);
   const GivenCoding given_classes = to_coding(classes);
   const py::gil_scoped_release nogil;
   return counter.train(chosen, given, given_classes, threads);
+}
+
+TrainingFold train_without(const FoldCounter& counter, std::size_t fold, const std::vector<Given>& features,
+                           const Given& classes) {
+  const auto given = to_codings(features);
+  const GivenCoding given_classes = to_coding(classes);
+  const py::gil_scoped_release nogil;
+  return counter.train_without(fold, given, given_classes);
 }
 
 Dataset fold_dataset(const FoldCounter& counter, const TrainingFold& fold, const Array<std::int64_t>& rows) {
@@ -106,6 +121,16 @@ Predictions to_predictions(const Array<double>& probabilities, const Array<Code>
   return {as_span(probabilities), static_cast<std::uint32_t>(probabilities.shape(1)), as_span(truth)};
 }
 
+py::tuple count_right(const Array<double>& probabilities, const Array<Code>& truth) {
+  const Predictions predictions = to_predictions(probabilities, truth);
+  RightRows found;
+  {
+    const py::gil_scoped_release nogil;
+    found = right_rows(predictions);
+  }
+  return py::make_tuple(found.n_right, std::move(found.close));
+}
+
 template <double (*kScore)(const Predictions&)>
 double score(const Array<double>& probabilities, const Array<Code>& truth) {
   const Predictions predictions = to_predictions(probabilities, truth);
@@ -145,7 +170,10 @@ void bind_evaluation(py::module_& m) {
           "classes", [](const TrainingFold& fold) { return copy_array(std::span<const Code>(fold.coding.classes)); });
   py::class_<FoldCounter>(m, "FoldCounter")
       .def(py::init(&make_counter), py::arg("dataset"), py::arg("scope"), py::arg("families"), py::arg("keep_all"),
-           py::arg("threads") = 1)
+           py::arg("threads") = 1, py::arg("folds").noconvert() = py::none())
+      .def_property_readonly("knows_folds", &FoldCounter::knows_folds)
+      .def("train_without", &train_without, py::arg("fold"), py::arg("features") = std::vector<Given>{},
+           py::arg("classes") = py::none())
       .def("train", &train, py::arg("rows").noconvert(), py::arg("features") = std::vector<Given>{},
            py::arg("classes") = py::none(), py::arg("threads") = 1)
       .def("dataset", &fold_dataset, py::arg("fold"), py::arg("rows").noconvert())
@@ -155,6 +183,7 @@ void bind_evaluation(py::module_& m) {
         py::arg("n_folds"), py::arg("seed"));
   m.def("stratified_folds", &folds<std::uint16_t>, py::arg("classes").noconvert(), py::arg("n_classes"),
         py::arg("n_folds"), py::arg("seed"));
+  m.def("right_rows", &count_right, py::arg("probabilities").noconvert(), py::arg("truth").noconvert());
   bind_score<&accuracy>(m, "accuracy");
   bind_score<&auc>(m, "auc");
   bind_log_score<&conditional_log_likelihood>(m, "conditional_log_likelihood");

@@ -1,7 +1,7 @@
 """Types of the compiled module. A test compares names, arguments and defaults here with the module itself."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,6 +41,8 @@ class Dataset:
     def cardinalities(self) -> list[int]: ...
     @property
     def is_weighted(self) -> bool: ...
+    @property
+    def target(self) -> npt.NDArray[np.uint16]: ...
     def subset(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.uint64]) -> Dataset: ...
 
 class CountSet:
@@ -217,8 +219,22 @@ class TrainingFold:
 
 class FoldCounter:
     def __init__(
-        self, dataset: Dataset, scope: str, families: _Families, keep_all: Sequence[bool], threads: int = 1
+        self,
+        dataset: Dataset,
+        scope: str,
+        families: _Families,
+        keep_all: Sequence[bool],
+        threads: int = 1,
+        folds: npt.NDArray[np.uint32] | None = None,
     ) -> None: ...
+    @property
+    def knows_folds(self) -> bool: ...
+    def train_without(
+        self,
+        fold: int,
+        features: Sequence[tuple[npt.NDArray[np.uint16], int] | None] = ...,
+        classes: tuple[npt.NDArray[np.uint16], int] | None = None,
+    ) -> TrainingFold: ...
     def train(
         self,
         rows: npt.NDArray[np.int64],
@@ -266,6 +282,7 @@ def estimate_dirichlet(
     class_prior: Sequence[float] = ...,
 ) -> Network: ...
 def stratified_folds(classes: _Codes, n_classes: int, n_folds: int, seed: int) -> npt.NDArray[np.uint32]: ...
+def right_rows(probabilities: _Floats, truth: npt.NDArray[np.uint16]) -> tuple[int, list[int]]: ...
 def accuracy(probabilities: _Floats, truth: npt.NDArray[np.uint16]) -> float: ...
 def conditional_log_likelihood(
     probabilities: _Floats, truth: npt.NDArray[np.uint16], log_probabilities: _Floats | None = None
@@ -274,3 +291,23 @@ def log_score(
     probabilities: _Floats, truth: npt.NDArray[np.uint16], log_probabilities: _Floats | None = None
 ) -> float: ...
 def auc(probabilities: _Floats, truth: npt.NDArray[np.uint16]) -> float: ...
+def search_structure(
+    dataset: Dataset,
+    fold_of_row: npt.NDArray[np.uint32],
+    *,
+    method: str,
+    objective: str,
+    max_parents: int,
+    symmetric: bool,
+    alpha: float,
+    class_prior: Sequence[float],
+    epsilon: float,
+    start: Sequence[Sequence[int] | None] | None,
+    required: Sequence[tuple[int, int]],
+    forbidden: Sequence[tuple[int, int]],
+    max_steps: int | None,
+    time_limit: float | None,
+    memory_limit: int,
+    report: Callable[[int, float, int, int], None] | None,
+    threads: int = 1,
+) -> dict[str, Any]: ...

@@ -22,6 +22,7 @@ from ._base import BaseClassifier, Schema, _class_name, resolve_discretizer
 from ._fold_table import DROPPED, FoldTable, Unsteady, make_fold_table
 from ._plain_folds import FoldResult, Material, check_interrupted, plain_fold
 from ._scoring import Outcome, Scorer
+from ._settings import Predictor
 from ._table import Table, read_table
 
 
@@ -64,9 +65,13 @@ def _is_counting(classifier: Any) -> bool:
 
 def _encoding_key(classifier: BaseClassifier, unshared: int | None) -> Any:
     # Weighted counts depend on which tables are counted together, if only in their last bits: they are not shared.
-    features = classifier.numeric_features
-    shown = features if isinstance(features, str) or not hasattr(features, "__iter__") else repr(list(features))
-    return repr(resolve_discretizer(classifier.discretizer)), shown, id(classifier.categories), unshared
+    features, discretizer = classifier.numeric_features, classifier.discretizer
+    return (
+        discretizer if isinstance(discretizer, str) else id(discretizer),
+        features if isinstance(features, str) else id(features),
+        id(classifier.categories),
+        unshared,
+    )
 
 
 def _read(classifier: BaseClassifier, material: Material) -> tuple[Table, FoldTable] | None:
@@ -114,7 +119,14 @@ def _join_group(
         groups[whole_key].members[position] = classifier
         return True
     try:
-        counter = _core.FoldCounter(fold_table.dataset, scope, families, fold_table.keep_all, classifier._threads())
+        counter = _core.FoldCounter(
+            fold_table.dataset,
+            scope,
+            families,
+            fold_table.keep_all,
+            classifier._threads(),
+            material.rows.folds,
+        )
     except ValueError:  # too large for all folds at once; fitting says so if it is for one
         return False
     groups[whole_key] = Group({position: classifier}, schema, fold_table, counter)
@@ -169,7 +181,10 @@ def _make_fold(group: Group, material: Material, number: int) -> _Fold:
     """Count the training rows of a fold and encode its test rows; the time is shared by all that use them."""
     split, table, counter = material.rows.splits[number], group.table, group.counter
     start = time.perf_counter()
-    training = counter.train(table.train[number], table.features[number], table.classes[number])
+    if counter.knows_folds:
+        training = counter.train_without(number, table.features[number], table.classes[number])
+    else:
+        training = counter.train(material.rows.train(number), table.features[number], table.classes[number])
     counted = time.perf_counter()
     columns, truth = counter.codes(training, split.test), counter.classes(training, split.test)
     encoded = time.perf_counter()
@@ -177,7 +192,7 @@ def _make_fold(group: Group, material: Material, number: int) -> _Fold:
     return _Fold(
         number=number,
         training=training,
-        rows=cache(lambda: counter.dataset(training, table.train[number])),
+        rows=cache(lambda: counter.dataset(training, material.rows.train(number))),
         columns=columns,
         truth=truth,
         y_true=material.labels(split.test),
@@ -200,10 +215,10 @@ def _judge(
     fitted = time.perf_counter()
     predictor, n_rows, threads = learned.predictor, len(fold.truth), classifier._threads()
     n_right, proba = 0, np.empty((0, 0))
-    if any(not scorer.needs_proba for scorer in scorers):
-        n_right = int(np.count_nonzero(predictor.predict_classes(fold.columns, n_rows, threads) == fold.truth))
     if any(scorer.needs_proba for scorer in scorers):
         proba = predictor.predict(fold.columns, n_rows, "posterior", threads)
+    if any(not scorer.needs_proba for scorer in scorers):
+        n_right = _count_right(predictor, fold, proba, threads)
     done = time.perf_counter()
     log_proba = partial(predictor.predict, fold.columns, n_rows, "log_posterior", threads)
     outcome = Outcome(fold.y_true, fold.truth, fold.classes, n_right, proba, log_proba)
@@ -214,3 +229,14 @@ def _judge(
         fold.fit_seconds + fitted - start,
         fold.predict_seconds + done - fitted,
     )
+
+
+def _count_right(predictor: Predictor, fold: _Fold, proba: npt.NDArray[np.float64], threads: int) -> int:
+    """Count the rows that ``predict`` gets right; where probabilities tell it without doubt, it need not be asked."""
+    columns, truth, n_right = fold.columns, fold.truth, 0
+    if proba.size:
+        n_right, close = _core.right_rows(proba, truth)
+        if not close:
+            return n_right
+        columns, truth = [column[close] for column in columns], truth[close]
+    return n_right + int(np.count_nonzero(predictor.predict_classes(columns, len(truth), threads) == truth))

@@ -56,7 +56,7 @@ class CrossValidation:
         self.names = list(names)
         self.scoring = [scorer.name for scorer in scorers]
         self.n_folds = len(splits)
-        self.n_train = np.array([len(split.train) for split in splits])
+        self.n_train = np.array([split.n_train for split in splits])
         self.n_test = np.array([len(split.test) for split in splits])
         self.scores: dict[str, dict[str, Floats]] = {
             name: {score: np.full(self.n_folds, np.nan) for score in self.scoring} for name in self.names

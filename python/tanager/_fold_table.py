@@ -40,12 +40,21 @@ class Unsteady(Exception):
 
 @dataclass(frozen=True)
 class Rows:
-    """What all classifiers are judged on: the classes and weights of all rows, and the folds."""
+    """What all classifiers are judged on: the classes and weights of all rows, and the folds.
+
+    `folds` is the fold of every row where each is tested exactly once and learned from otherwise, else None.
+    """
 
     y_codes: Codes
     n_classes: int
     weights: Floats | None
     splits: Sequence[Split]
+    folds: npt.NDArray[np.uint32] | None
+
+    def train(self, fold: int) -> npt.NDArray[np.int64]:
+        """Return the training rows of a fold that count; those of weight zero add nothing but the name of their class."""
+        train = self.splits[fold].train
+        return train if self.weights is None else train[self.weights[train] > 0]
 
 
 @dataclass
@@ -95,8 +104,6 @@ class FoldTable:
         All rows.
     keep_all : list of bool
         Whether a feature keeps codes that do not occur, because its categories are declared.
-    train : list of ndarray
-        For every fold the rows that count.
     features : list of list
         For every fold the codings of features that it cuts; an empty list if there are none.
     classes : list
@@ -107,7 +114,6 @@ class FoldTable:
 
     dataset: _core.Dataset
     keep_all: list[bool]
-    train: list[npt.NDArray[np.int64]]
     features: list[list[Given]]
     classes: list[Given]
     seconds: list[float]
@@ -118,14 +124,16 @@ def make_fold_table(
 ) -> FoldTable:
     """Encode a table for all folds; raise Unsteady, or what encoding raises, where folds must be fitted one by one."""
     read = _read_columns(table, numeric_features, discretizer, categories, threads)
-    numbers = {position: column for position, column in enumerate(read) if isinstance(column, _Numbers)}
-    train = [split.train if rows.weights is None else _weighed(split.train, rows.weights) for split in rows.splits]
-    classes: list[Given] = [None] * len(train)
+    numbers = [column for column in read if isinstance(column, _Numbers)]
+    n_folds = len(rows.splits)
+    if rows.weights is not None and any(not len(rows.train(fold)) for fold in range(n_folds)):
+        raise Unsteady  # fitting says what is wrong
+    classes: list[Given] = [None] * n_folds
     if numbers or rows.weights is not None:
         classes = [_class_coding(rows, split) for split in rows.splits]
-    seconds = [_cut_all(list(numbers.values()), rows, *fold, discretizer) for fold in zip(train, classes, strict=True)]
+    seconds = [_cut_all(numbers, rows, fold, classes[fold], discretizer) for fold in range(n_folds)]
 
-    features: list[list[Given]] = [[None] * len(read) if numbers else [] for _ in train]
+    features: list[list[Given]] = [[None] * len(read) if numbers else [] for _ in range(n_folds)]
     columns: list[_Column] = []
     for position, column in enumerate(read):
         if isinstance(column, _Column):
@@ -142,15 +150,7 @@ def make_fold_table(
         rows.n_classes,
         rows.weights,
     )
-    return FoldTable(dataset, [column.keep_all for column in columns], train, features, classes, seconds)
-
-
-def _weighed(train: npt.NDArray[np.int64], weights: Floats) -> npt.NDArray[np.int64]:
-    """Return the rows of weight above zero; the others add nothing but the name of their class."""
-    kept = train[weights[train] > 0]
-    if not len(kept):
-        raise Unsteady  # fitting says what is wrong
-    return kept
+    return FoldTable(dataset, [column.keep_all for column in columns], features, classes, seconds)
 
 
 def _class_coding(rows: Rows, split: Split) -> Given:
@@ -159,13 +159,12 @@ def _class_coding(rows: Rows, split: Split) -> Given:
     return codes, int(used.sum())
 
 
-def _cut_all(
-    numbers: Sequence[_Numbers], rows: Rows, train: npt.NDArray[np.int64], classes: Given, discretizer: Any
-) -> float:
+def _cut_all(numbers: Sequence[_Numbers], rows: Rows, fold: int, classes: Given, discretizer: Any) -> float:
     """Cut all columns of numbers on the training rows of one fold; return how long it took."""
     if not numbers or classes is None:
         return 0.0
     start = time.perf_counter()
+    train = rows.train(fold)
     y_codes = _core.recode(rows.y_codes[train], *classes)
     weights = None if rows.weights is None else rows.weights[train]
     for column in numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,26 @@ Seed = int | Callable[[], int]
 _LARGEST_SEED = 2**64 - 1
 
 
-class Split(NamedTuple):
-    """The rows that one fold is learned from, and those it is tested on."""
+class Split:
+    """The rows that one fold is tested on, and those it is learned from: by default all others.
 
-    train: Rows
-    test: Rows
+    The others are looked up only when asked for: learning from counts needs none.
+    """
+
+    def __init__(self, test: Rows, n_rows: int, train: Rows | None = None) -> None:
+        self.test = test
+        self.n_train = n_rows - len(test) if train is None else len(train)
+        self._n_rows = n_rows
+        self._train = train
+
+    @property
+    def train(self) -> Rows:
+        """The rows that the fold is learned from."""
+        if self._train is None:
+            kept = np.ones(self._n_rows, dtype=bool)
+            kept[self.test] = False
+            self._train = np.flatnonzero(kept)
+        return self._train
 
 
 def fold_of_row(cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed) -> tuple[npt.NDArray[np.uint32], int]:
@@ -54,31 +69,38 @@ def fold_of_row(cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed) -> 
     if given is not None:
         return given
     splits = _splits(cv, X, y_codes, len(y_codes))
-    folds = np.zeros(len(y_codes), dtype=np.uint32)
-    times = np.zeros(len(y_codes), dtype=np.int64)
+    folds, fault = _partition(splits, len(y_codes))
+    if fault:
+        raise ValueError(fault)
+    return folds, len(splits)
+
+
+def _partition(splits: list[Split], n_rows: int) -> tuple[npt.NDArray[np.uint32], str]:
+    """Return the fold that every row is tested in, and what is wrong where folds do not share out all rows."""
+    folds = np.zeros(n_rows, dtype=np.uint32)
+    times = np.zeros(n_rows, dtype=np.int64)
     for number, split in enumerate(splits):
         folds[split.test] = number
         np.add.at(times, split.test, 1)
     if (times != 1).any():
         row = int(np.argmax(times != 1))
-        raise ValueError(
+        return folds, (
             "the test rows of cv must share out all rows, each in exactly one fold, but "
             f"row {row} is in {'none' if times[row] == 0 else times[row]} of the {len(splits)} test sets"
         )
     for number, split in enumerate(splits):
-        train = np.unique(split.train)
-        if (
-            len(train) != len(split.train)
-            or len(train) != len(y_codes) - len(split.test)
-            or (folds[train] == number).any()
-        ):
-            raise ValueError(
+        train, test = split.train, split.test
+        # As many different rows as are left, none of them in the test: these are all others.
+        if len(train) != n_rows - len(test) or len(np.unique(train)) != len(train) or (folds[train] == number).any():
+            return folds, (
                 f"every fold of cv must be learned from all rows that it is not tested on, but fold {number} is not"
             )
-    return folds, len(splits)
+    return folds, ""
 
 
-def train_and_test_rows(cv: Any, X: Any, y: Any, y_codes: Codes, n_classes: int, seed: Seed) -> list[Split]:
+def train_and_test_rows(
+    cv: Any, X: Any, y: Any, y_codes: Codes, n_classes: int, seed: Seed
+) -> tuple[list[Split], npt.NDArray[np.uint32] | None]:
     """Return the rows to learn from and to test on, fold by fold.
 
     Parameters
@@ -87,12 +109,23 @@ def train_and_test_rows(cv: Any, X: Any, y: Any, y_codes: Codes, n_classes: int,
         As in `fold_of_row`, but rows may be tested several times or never.
     y : array-like of shape (n_rows,)
         The labels, as splitters see them.
+
+    Returns
+    -------
+    splits : list of Split
+    folds : ndarray of uint32 or None
+        The fold of every row, if every row is tested exactly once and learned from in all other folds.
     """
     n_rows = len(y_codes)
     if _is_number_of_folds(cv):
-        return _from_folds(_stratified(cv, y_codes, n_classes, seed), int(cv))
+        folds = _stratified(cv, y_codes, n_classes, seed)
+        return _from_folds(folds, int(cv)), folds
     given = _given_folds(cv, n_rows)
-    return _from_folds(*given) if given is not None else _splits(cv, X, y, n_rows)
+    if given is not None:
+        return _from_folds(*given), given[0]
+    splits = _splits(cv, X, y, n_rows)
+    folds, fault = _partition(splits, n_rows)
+    return splits, None if fault else folds
 
 
 def resolve_seed(random_state: Any) -> Seed:
@@ -157,14 +190,7 @@ def _from_folds(folds: npt.NDArray[np.uint32], n_folds: int) -> list[Split]:
     # Sorting by fold is far cheaper than one look at all rows for every fold, and numbers of 16 bits are the fastest.
     order = np.argsort(folds.astype(np.uint16) if n_folds <= 2**16 else folds, kind="stable")
     ends = np.cumsum(np.bincount(folds, minlength=n_folds))
-    parts = np.split(order, ends[:-1])
-    kept = np.ones(len(folds), dtype=bool)
-    splits = []
-    for test in parts:
-        kept[test] = False
-        splits.append(Split(np.flatnonzero(kept), test))
-        kept[test] = True
-    return splits
+    return [Split(test, len(folds)) for test in np.split(order, ends[:-1])]
 
 
 def _splits(cv: Any, X: Any, y: Any, n_rows: int) -> list[Split]:
@@ -184,7 +210,8 @@ def _splits(cv: Any, X: Any, y: Any, n_rows: int) -> list[Split]:
 def _check_pair(pair: Any, number: int, n_rows: int) -> Split:
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise ValueError(f"cv must give pairs (train, test), but fold {number} is {pair!r}")
-    return Split(*(_check_rows(rows, what, number, n_rows) for rows, what in zip(pair, ("train", "test"), strict=True)))
+    train, test = (_check_rows(rows, what, number, n_rows) for rows, what in zip(pair, ("train", "test"), strict=True))
+    return Split(test, n_rows, train)
 
 
 def _check_rows(rows: Any, what: str, number: int, n_rows: int) -> Rows:

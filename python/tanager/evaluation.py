@@ -113,8 +113,8 @@ def cross_validate(
     if n_rows != len(y_codes):
         raise ValueError(f"X has {n_rows} rows, but y has {len(y_codes)}")
     weights = check_weights(sample_weight, n_rows)
-    splits = train_and_test_rows(cv, X, y, y_codes, len(classes), resolve_seed(random_state))
-    material = Material(X, y, classes, Rows(y_codes, len(classes), weights, splits))
+    splits, folds = train_and_test_rows(cv, X, y, y_codes, len(classes), resolve_seed(random_state))
+    material = Material(X, y, classes, Rows(y_codes, len(classes), weights, splits, folds))
     if not refit_structure:
         classifiers = [_with_fixed_structure(classifier, X, y, sample_weight) for classifier in classifiers]
 

@@ -146,11 +146,16 @@ TEST(training_counts_are_those_of_the_training_rows_alone) {
       for (std::uint64_t seed = 0; seed < 4; ++seed) {
         const Dataset data = reference::random_dataset(specs, {4, 0.0, 0.95, false}, n_rows, weighted, seed);
         const FoldCounter pairs(data, CountScope::kPairs, {}, keep_all);
+        std::vector<std::uint32_t> folds(n_rows);
+        for (std::size_t row = 0; row < n_rows; ++row) folds[row] = static_cast<std::uint32_t>(row % 5);
+        const FoldCounter together(data, CountScope::kPairs, {{0, {3, 1}}}, keep_all, 1, folds);
+        CHECK_EQ(together.knows_folds(), !weighted && n_rows > 1000);
         const FoldCounter families(data, CountScope::kSingles, {{0, {3, 1}}, {2, {4}}}, keep_all, 2);
         for (std::size_t k = 0; k < 5; ++k) {
           const auto rows = all_but(n_rows, k, 5);
           check_fold(data, rows, keep_all, pairs.train(rows));
           check_fold(data, rows, keep_all, families.train(rows, {}, {}, 2));
+          if (together.knows_folds()) check_fold(data, rows, keep_all, together.train_without(k));
         }
         // Few rows, rows in any order, and rows that come several times.
         const std::vector<std::size_t> some{5, 3, 30, 30, 1};
@@ -210,6 +215,15 @@ TEST(folds_refuse_what_does_not_fit) {
   CHECK_THROWS(InvalidInput, counter.train(std::vector<std::size_t>{0, 3}), "row 3 was asked for");
   CHECK_THROWS(InvalidInput, counter.train(std::vector<std::size_t>{0}, {{}, {}}), "none or all of 1 features");
   CHECK_THROWS(InvalidInput, FoldCounter(data, CountScope::kSingles, {}, {}), "a mark for each of 1 features");
+  CHECK_THROWS(InvalidInput, counter.train_without(0), "fold 0 was asked for, but 0 are known");
+  const std::vector<std::uint32_t> two{0, 1};
+  CHECK_THROWS(InvalidInput, FoldCounter(data, CountScope::kSingles, {}, {false}, 1, two), "each of 3 rows, but got 2");
+  std::vector<std::size_t> copies;
+  for (std::size_t i = 0; i < 60; ++i) copies.push_back(i % 3);
+  const std::vector<std::uint32_t> one(60, 0);
+  const FoldCounter all(data.subset(copies), CountScope::kSingles, {}, {false}, 1, one);
+  CHECK_THROWS(InvalidInput, all.train_without(0), "a fold needs training rows");
+  CHECK_THROWS(InvalidInput, all.train_without(1), "fold 1 was asked for, but 1 are known");
   const TrainingFold fold = counter.train(std::vector<std::size_t>{1, 2});
   CHECK(fold.coding.drops_values());
   CHECK_THROWS(InvalidInput, recoded_subset(data, std::vector<std::size_t>{0}, fold.coding), "every row needs a class");
@@ -241,6 +255,13 @@ TEST(scores_of_hand_made_predictions) {
   CHECK_THROWS(InvalidInput, accuracy({p, 2, {}}), "at least one row");
   CHECK_THROWS(InvalidInput, accuracy({std::vector<double>(4, 0.25), 1, std::vector<Code>{0, 1, 0, 0}}), "code 1");
   CHECK_THROWS(InvalidInput, auc({std::vector<double>{kNaN, kNaN, 1, 0}, 2, std::vector<Code>{0, 1}}), "but NaN");
+}
+
+TEST(right_rows_and_those_that_rounding_decides) {
+  const std::vector<double> p{0.9, 0.1, 0.5, 0.5, 0.5 + 1e-12, 0.5 - 1e-12, 0.5 + 1e-6, 0.5 - 1e-6, 0.2, 0.8};
+  const RightRows found = right_rows({p, 2, std::vector<Code>{0, 0, 0, 0, kMissing}});
+  CHECK_EQ(found.n_right, std::size_t{2});
+  CHECK(found.close == (std::vector<std::size_t>{1, 2}));
 }
 
 TEST(auc_equals_counting_pairs) {

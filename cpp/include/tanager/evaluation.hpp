@@ -46,19 +46,24 @@ struct TrainingFold {
 /// the rows left out; weighted rows are counted directly, since sums of weights depend on their order.
 class FoldCounter {
  public:
-  /// `keep_all[f]` says that feature f has all its values in every fold, used or not.
-  FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all,
-              int threads = 1);
+  /// `keep_all[f]` says that feature f has all its values in every fold, used or not. Where every row is left out of
+  /// exactly one fold, `folds` may say which: then one pass over the rows counts all folds. Empty means not known.
+  FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all, int threads = 1,
+              std::span<const std::uint32_t> folds = {});
 
   const Dataset& data() const { return data_; }
   /// Learning from the given rows; one may come several times. A coding that is given is used as it is, for the
   /// features (none or one per feature, empty where not given) and for the class (empty codes: not given).
   TrainingFold train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features = {},
                      const GivenCoding& classes = {}, int threads = 1) const;
+  /// Whether train_without can answer: folds were given, and counting them together pays.
+  bool knows_folds() const { return by_fold_.has_value(); }
+  /// Learning from all rows but those of a fold.
+  TrainingFold train_without(std::size_t fold, const std::vector<GivenCoding>& features = {},
+                             const GivenCoding& classes = {}) const;
 
  private:
-  TrainingFold subtracted(std::span<const std::size_t> left_out, const std::vector<GivenCoding>& features,
-                          const GivenCoding& classes, int threads) const;
+  TrainingFold finished(CountSet counts, const std::vector<GivenCoding>& features, const GivenCoding& classes) const;
   TrainingFold counted(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
                        const GivenCoding& classes, int threads) const;
 
@@ -66,7 +71,9 @@ class FoldCounter {
   CountScope scope_;
   std::vector<Family> families_;
   std::vector<bool> keep_all_;
-  std::optional<CountSet> total_;  // none where subtracting does not pay or is not exact
+  std::optional<CountSet> total_;    // none where subtracting does not pay or is not exact
+  std::optional<CountSet> by_fold_;  // of classes fold * n_classes + class; none where folds are not known
+  std::size_t n_folds_ = 0;
 };
 
 /// The given rows of a table, coded as in a fold. Throws InvalidInput if a row's class is unknown there.
@@ -91,6 +98,14 @@ struct Predictions {
 
 // The scores of predictions. All throw InvalidInput if sizes do not fit, a true class is neither one of the classes nor
 // kMissing, or there are no rows.
+
+/// How many rows have the true class as their most probable one, ties going to the lowest class; and the rows where
+/// another class comes so close that rounding alone may decide.
+struct RightRows {
+  std::size_t n_right = 0;  ///< close rows not counted
+  std::vector<std::size_t> close;
+};
+RightRows right_rows(const Predictions& predictions);
 
 /// The share of rows whose most probable class is the true one; ties go to the lowest class.
 double accuracy(const Predictions& predictions);

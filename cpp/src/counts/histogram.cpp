@@ -2,8 +2,9 @@
 // the second part is computed once per u and serves all its partners, and all arithmetic is on 16-bit lanes. A missing
 // cell takes one more value, whose cells are dropped in the end, so no row needs a branch.
 //
-// Whole counts go round robin into four tables, because incrementing one cell twice in a row waits for the first store;
-// weighted rows go into the tables of four partners at once instead, which keeps the order of the additions.
+// Whole counts go round robin into four tables, because incrementing one cell twice in a row waits for the first store,
+// unless the tables are so large that emptying them would take longer; weighted rows go into the tables of four
+// partners at once instead, which keeps the order of the additions.
 #include "counts/histogram.hpp"
 
 #include <algorithm>
@@ -46,8 +47,12 @@ void scale_column(const Column& column, std::size_t begin, std::size_t n, std::s
     scale_codes(column.narrow().data() + begin, n, last_slot, stride, base, out);
 }
 
-void increment(const Indices& indices, std::size_t n, std::uint32_t* work, std::size_t cells) {
+void increment(const Indices& indices, std::size_t n, std::uint32_t* work, std::size_t cells, std::size_t copies) {
   std::uint32_t* const a = work;
+  if (copies == 1) {
+    for (std::size_t i = 0; i < n; ++i) ++a[indices[i]];
+    return;
+  }
   std::uint32_t* const b = a + cells;
   std::uint32_t* const c = b + cells;
   std::uint32_t* const d = c + cells;
@@ -68,11 +73,10 @@ class Histogram {
 
   void run() {
     // Partners are taken in groups whose work tables stay in the second-level cache together.
-    const std::size_t per_cell = data_.is_weighted() ? sizeof(double) : kSubTables * sizeof(std::uint32_t);
     for (std::size_t begin = 0; begin < task_.features.size();) {
       std::size_t end = begin;
       for (std::size_t bytes = 0; end < task_.features.size(); ++end) {
-        bytes += cells(end) * per_cell;
+        bytes += cells(end) * (data_.is_weighted() ? sizeof(double) : copies(end) * sizeof(std::uint32_t));
         if (end > begin && bytes > kWorkBytes) break;
       }
       if (data_.is_weighted())
@@ -88,9 +92,13 @@ class Histogram {
   std::size_t stride() const { return u_slots_ * data_.n_classes(); }
   std::size_t cells(std::size_t i) const { return slots(partner(i)) * stride(); }
 
-  std::vector<std::size_t> offsets(std::size_t begin, std::size_t end, std::size_t copies) const {
+  /// Into how many tables whole counts go.
+  std::size_t copies(std::size_t i) const { return kSubTables * cells(i) > data_.n_rows() ? 1 : kSubTables; }
+
+  std::vector<std::size_t> offsets(std::size_t begin, std::size_t end) const {
     std::vector<std::size_t> starts{0};
-    for (std::size_t i = begin; i < end; ++i) starts.push_back(starts.back() + copies * cells(i));
+    for (std::size_t i = begin; i < end; ++i)
+      starts.push_back(starts.back() + (data_.is_weighted() ? 1 : copies(i)) * cells(i));
     return starts;
   }
 
@@ -106,7 +114,7 @@ class Histogram {
   }
 
   void count_whole(std::size_t begin, std::size_t end) {
-    const std::vector<std::size_t> start = offsets(begin, end, kSubTables);
+    const std::vector<std::size_t> start = offsets(begin, end);
     std::vector<std::uint32_t> work(start.back());
     std::size_t rows_held = 0;
     for (std::size_t row = 0; row < data_.n_rows(); row += kRun) {
@@ -114,12 +122,12 @@ class Histogram {
       fill_base(row, n);
       for (std::size_t i = begin; i < end; ++i) {
         scale_column(partner(i), row, n, stride(), base_, indices_[0]);
-        increment(indices_[0], n, work.data() + start[i - begin], cells(i));
+        increment(indices_[0], n, work.data() + start[i - begin], cells(i), copies(i));
       }
       rows_held += n;
       if (rows_held > kMaxRows || row + n == data_.n_rows()) {
         for (std::size_t i = begin; i < end; ++i)
-          for (std::size_t t = 0; t < kSubTables; ++t) deliver(i, work.data() + start[i - begin] + t * cells(i));
+          for (std::size_t t = 0; t < copies(i); ++t) deliver(i, work.data() + start[i - begin] + t * cells(i));
         std::fill(work.begin(), work.end(), 0);
         rows_held = 0;
       }
@@ -127,7 +135,7 @@ class Histogram {
   }
 
   void count_weighted(std::size_t begin, std::size_t end) {
-    const std::vector<std::size_t> start = offsets(begin, end, 1);
+    const std::vector<std::size_t> start = offsets(begin, end);
     std::vector<double> work(start.back());
     for (std::size_t row = 0; row < data_.n_rows(); row += kRun) {
       const std::size_t n = std::min(kRun, data_.n_rows() - row);

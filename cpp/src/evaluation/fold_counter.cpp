@@ -15,23 +15,56 @@ namespace {
 /// and table the latter is faster.
 constexpr double kMaxCellsPerRow = 0.25;
 
-bool subtracting_pays(const Dataset& data, CountScope scope, const std::vector<Family>& families) {
+/// More cells than this (64 MiB) are not kept for all folds at once.
+constexpr double kMaxCellsOfFolds = 1 << 23;
+
+/// Cells per class of all tables, and their number.
+struct Size {
+  double cells = 0;
+  double tables = 0;
+};
+
+Size size_of(const Dataset& data, CountScope scope, const std::vector<Family>& families) {
   const auto cards = data.cardinalities();
   const double sum = std::accumulate(cards.begin(), cards.end(), 0.0);
-  double cells = sum, tables = static_cast<double>(cards.size());
+  Size size{sum, static_cast<double>(cards.size())};
   if (scope == CountScope::kPairs) {
     double squares = 0;
     for (const double r : cards) squares += r * r;
-    cells += (sum * sum - squares) / 2;
-    tables += tables * (tables - 1) / 2;
+    size.cells += (sum * sum - squares) / 2;
+    size.tables += size.tables * (size.tables - 1) / 2;
   }
   for (const Family& family : families) {
     double product = cards[family.child];
     for (const std::size_t parent : family.parents) product *= cards[parent];
-    cells += product;
-    ++tables;
+    size.cells += product;
+    ++size.tables;
   }
-  return cells * data.n_classes() <= kMaxCellsPerRow * tables * static_cast<double>(data.n_rows());
+  return size;
+}
+
+/// The same rows with one class for every fold and class: fold * n_classes + class.
+Dataset with_folds(const Dataset& data, std::span<const std::uint32_t> folds, std::size_t n_folds) {
+  const auto n_classes = static_cast<std::uint32_t>(n_folds * data.n_classes());
+  const auto joint = [&]<class T>(T) {
+    std::vector<T> codes(data.n_rows());
+    for (std::size_t row = 0; row < codes.size(); ++row)
+      codes[row] = static_cast<T>(folds[row] * data.n_classes() + data.target()[row]);
+    return Column(std::move(codes), n_classes);
+  };
+  return Dataset(data.features(), n_classes <= kMaxNarrowValues ? joint(std::uint8_t{}) : joint(std::uint16_t{}));
+}
+
+/// Calls visit(table of a set, the same table of another) for the class counts and all tables.
+template <class Visit>
+void for_each_table(CountSet& a, const CountSet& b, Visit visit) {
+  const std::size_t n = a.n_features();
+  visit(a.class_counts(), b.class_counts());
+  for (std::size_t f = 0; f < n; ++f) visit(a.single(f), b.single(f));
+  if (a.scope() == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) visit(a.pair(u, v), b.pair(u, v));
+  for (std::size_t i = 0; i < a.families().size(); ++i) visit(a.family(i), b.family(i));
 }
 
 /// The coding that keeps the values marked as used, in their order; nothing moves if that is all of them.
@@ -94,15 +127,33 @@ bool FoldCoding::drops_values() const {
 }
 
 FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all,
-                         int threads)
+                         int threads, std::span<const std::uint32_t> folds)
     : data_(std::move(data)), scope_(scope), families_(std::move(families)), keep_all_(std::move(keep_all)) {
   if (keep_all_.size() != data_.n_features())
     throw InvalidInput(
         join_text("expected a mark for each of ", data_.n_features(), " features, but got ", keep_all_.size()));
   const auto cardinalities = data_.cardinalities();
   for (const Family& family : families_) checked_table_size(family, cardinalities, data_.n_classes());
-  if (!data_.is_weighted() && subtracting_pays(data_, scope_, families_))
+  if (!folds.empty() && folds.size() != data_.n_rows())
+    throw InvalidInput(join_text("expected the fold of each of ", data_.n_rows(), " rows, but got ", folds.size()));
+  if (data_.is_weighted()) return;
+  const Size size = size_of(data_, scope_, families_);
+  const double cells = size.cells * data_.n_classes();
+  if (cells > kMaxCellsPerRow * size.tables * static_cast<double>(data_.n_rows())) return;
+  if (!folds.empty()) n_folds_ = std::size_t{*std::max_element(folds.begin(), folds.end())} + 1;
+  const auto factor = static_cast<double>(n_folds_);
+  if (n_folds_ > 0 && cells * factor <= kMaxCellsOfFolds && factor * data_.n_classes() <= kMaxValues) {
+    by_fold_ = count(with_folds(data_, folds, n_folds_), scope_, families_, threads);
+    total_ = CountSet(cardinalities, data_.n_classes(), scope_, families_);
+    for_each_table(*total_, *by_fold_, [&](std::span<double> sums, std::span<const double> parts) {
+      const std::size_t s = data_.n_classes();
+      for (std::size_t i = 0; i < sums.size(); i += s)
+        for (std::size_t fold = 0; fold < n_folds_; ++fold)
+          for (std::size_t c = 0; c < s; ++c) sums[i + c] += parts[i * n_folds_ + fold * s + c];
+    });
+  } else {
     total_ = count(data_, scope_, families_, threads);
+  }
 }
 
 TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
@@ -125,16 +176,31 @@ TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::ve
       left_out.reserve(data_.n_rows() - rows.size());
       for (std::size_t row = 0; row < data_.n_rows(); ++row)
         if (is_left_out[row] != 0) left_out.push_back(row);
-      return subtracted(left_out, features, classes, threads);
+      CountSet counts = *total_;
+      counts -= count(data_.subset(left_out), scope_, families_, threads);
+      return finished(std::move(counts), features, classes);
     }
   }
   return counted(rows, features, classes, threads);
 }
 
-TrainingFold FoldCounter::subtracted(std::span<const std::size_t> left_out, const std::vector<GivenCoding>& features,
-                                     const GivenCoding& classes, int threads) const {
+TrainingFold FoldCounter::train_without(std::size_t fold, const std::vector<GivenCoding>& features,
+                                        const GivenCoding& classes) const {
+  if (!by_fold_ || fold >= n_folds_)
+    throw InvalidInput(join_text("fold ", fold, " was asked for, but ", by_fold_ ? n_folds_ : 0, " are known"));
   CountSet counts = *total_;
-  counts -= count(data_.subset(left_out), scope_, families_, threads);
+  for_each_table(counts, *by_fold_, [&](std::span<double> rest, std::span<const double> parts) {
+    const std::size_t s = data_.n_classes();
+    for (std::size_t i = 0; i < rest.size(); i += s)
+      for (std::size_t c = 0; c < s; ++c) rest[i + c] -= parts[i * n_folds_ + fold * s + c];
+  });
+  if (std::ranges::count(counts.class_counts(), 0.0) == static_cast<std::ptrdiff_t>(data_.n_classes()))
+    throw InvalidInput("a fold needs training rows, but there is none");
+  return finished(std::move(counts), features, classes);
+}
+
+TrainingFold FoldCounter::finished(CountSet counts, const std::vector<GivenCoding>& features,
+                                   const GivenCoding& classes) const {
   FoldCoding coding = make_coding(
       data_, keep_all_, features, classes,
       [&](std::size_t f) { return used_values(counts.single(f), data_.feature(f).n_values()); },

@@ -71,6 +71,29 @@ double area_of_class(const Predictions& predictions, std::uint32_t c, std::vecto
 
 }  // namespace
 
+RightRows right_rows(const Predictions& predictions) {
+  check(predictions);
+  // Far above the rounding of a posterior, far below any difference that means something.
+  constexpr double kClose = 1e-9;
+  const auto truth = predictions.truth;
+  const std::size_t n_classes = predictions.n_classes;
+  RightRows found;
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    const double* p = predictions.probabilities.data() + row * n_classes;
+    // Plain loops of numbers, which compilers turn into vector code.
+    double largest = p[0];
+    for (std::size_t c = 1; c < n_classes; ++c) largest = p[c] > largest ? p[c] : largest;
+    const double limit = largest * (1 - kClose);
+    double n_below = 0;
+    for (std::size_t c = 0; c < n_classes; ++c) n_below += p[c] < limit ? 1.0 : 0.0;
+    if (n_below + 1 < static_cast<double>(n_classes))
+      found.close.push_back(row);
+    else
+      found.n_right += truth[row] != kMissing && p[truth[row]] == largest ? 1 : 0;
+  }
+  return found;
+}
+
 double accuracy(const Predictions& predictions) {
   check(predictions);
   const auto truth = predictions.truth;
