@@ -58,6 +58,12 @@ Dataset make_dataset(const std::vector<py::array>& columns, const std::vector<st
   return Dataset(std::move(features), to_column(target, n_classes, "the class"), std::move(row_weights));
 }
 
+Array<std::uint16_t> target_of(const Dataset& data) {
+  std::vector<std::uint16_t> codes(data.n_rows());
+  for (std::size_t row = 0; row < codes.size(); ++row) codes[row] = data.target()[row];
+  return to_array(std::move(codes));
+}
+
 template <class T>
 Dataset subset(const Dataset& data, const Array<T>& rows) {
   const auto view = as_span(rows);
@@ -82,6 +88,7 @@ void bind_data(py::module_& m) {
       .def_property_readonly("n_classes", &Dataset::n_classes)
       .def_property_readonly("cardinalities", &Dataset::cardinalities)
       .def_property_readonly("is_weighted", &Dataset::is_weighted)
+      .def_property_readonly("target", &target_of)
       .def("subset", &subset<std::int64_t>, py::arg("rows").noconvert())
       .def("subset", &subset<std::uint64_t>, py::arg("rows").noconvert());
 }

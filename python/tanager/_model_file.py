@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from . import _core, discretize, parameters, structure
 from ._base import BaseClassifier, Schema
@@ -215,7 +216,7 @@ def _from_json(value: Any) -> Any:
 def _settings_classes() -> dict[str, type]:
     modules = (structure, parameters, discretize)
     found = [getattr(module, name) for module in modules for name in module.__all__]
-    return {cls.__name__: cls for cls in found if isinstance(cls, type)}
+    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
 
 
 def _estimators() -> dict[str, type[BaseClassifier]]:

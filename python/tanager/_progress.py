@@ -1,14 +1,17 @@
-"""A progress bar for work that lasts."""
+"""Progress bars for work that lasts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+#: Shows a text, and how much of how much is done.
+Show = Callable[[str, int, int], None]
+
 
 @contextmanager
-def progress_bar(what: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
-    """Show how much of the work is done, and yield what to call after every piece.
+def live_bar(verbose: int) -> Iterator[Show | None]:
+    """Yield what shows the state of the work in a bar, or None.
 
     Nothing is shown unless `verbose`, nor where rich is not installed: it is no reason to fail.
     """
@@ -18,9 +21,24 @@ def progress_bar(what: str, total: int, verbose: int) -> Iterator[Callable[[], N
     except ImportError:
         verbose = 0
     if not verbose:
-        yield lambda: None
+        yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda: progress.advance(task)
+        task = progress.add_task("", total=None)
+        yield lambda text, done, total: progress.update(task, description=text, completed=done, total=total)
+
+
+@contextmanager
+def progress_bar(what: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
+    """Show how many of `total` pieces of work are done, and yield what to call after every piece."""
+    done = 0
+    with live_bar(verbose) as show:
+
+        def advance() -> None:
+            nonlocal done
+            done += 1
+            if show is not None:
+                show(what, done, total)
+
+        yield advance

@@ -96,7 +96,7 @@ class SearchTrace(Sequence[SearchStep]):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        head = f"{len(self)} steps, {self.n_candidates} candidates, {self.seconds:.3g} s; stopped: {self.stopped}"
+        head = f"{len(self) - 1} steps, {self.n_candidates} candidates, {self.seconds:.3g} s; stopped: {self.stopped}"
         width = max(len(step.change) for step in self._steps)
         lines = [f"{'step':>4}  {'change':{width}}  {self.objective:>10}  {'candidates':>10}  {'seconds':>8}"]
         for i, s in enumerate(self._steps):

@@ -81,14 +81,14 @@ def family_score(
     >>> round(family_score([["a"], ["a"], ["b"]], [0, 0, 1], 0, score="k2"), 4)
     -1.7918
     """
-    from .structure import _position
+    from ._structure_learner import position_of
 
     if score not in _SCORES:
         raise ValueError(f"score must be one of {', '.join(_SCORES)}, but is {score!r}")
     size = as_number(equivalent_sample_size, "equivalent_sample_size")
     table = read_table(X)
     names = [f"x{i}" for i in range(table.n_features)] if table.names is None else table.names
-    family = (_position(child, names, "child"), [_position(p, names, "parent") for p in parents])
+    family = (position_of(child, names, "child"), [position_of(p, names, "parent") for p in parents])
     classes, codes = encode_labels(y)
     encoder, columns = learn_encoding(
         table, y_codes=codes, n_classes=len(classes), weights=None, numeric_features=[], discretizer=None

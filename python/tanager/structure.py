@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from . import _core
-from ._settings import LearnedStructure, Learning, Parents, Requirements, Settings, resolve
+from ._search import BackwardJoin, ForwardJoin, HillClimb, SuperParent
+from ._settings import LearnedStructure, Learning, Parents, Requirements, resolve
+from ._structure_learner import StructureLearner, position_of, read_arcs, read_features
+from ._trace import SearchStep, SearchTrace
 from ._validation import is_whole
 
-__all__ = ["KDB", "ChowLiu", "FixedStructure", "NaiveBayes", "StructureLearner"]
-
-
-class StructureLearner(Settings, ABC):
-    """Base of all structure learners."""
-
-    #: Whether the learner looks at the rows themselves, so that counts alone are not enough.
-    _needs_rows = False
-
-    @abstractmethod
-    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        """Say what must be counted before `_learn` is called."""
-
-    @abstractmethod
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        """Return the feature parents of every feature."""
+__all__ = [
+    "KDB",
+    "BackwardJoin",
+    "ChowLiu",
+    "FixedStructure",
+    "ForwardJoin",
+    "HillClimb",
+    "NaiveBayes",
+    "SearchStep",
+    "SearchTrace",
+    "StructureLearner",
+    "SuperParent",
+]
 
 
 class NaiveBayes(StructureLearner):
@@ -86,11 +84,11 @@ class ChowLiu(StructureLearner):
         if self.score not in ("loglik", "aic", "bic"):
             raise ValueError(f"score must be 'loglik', 'aic' or 'bic', but is {self.score!r}")
         if self.root is not None:
-            _position(self.root, feature_names, "root")
+            position_of(self.root, feature_names, "root")
         return "pairs", []
 
     def _learn(self, learning: Learning) -> LearnedStructure:
-        root = None if self.root is None else _position(self.root, learning.feature_names, "root")
+        root = None if self.root is None else position_of(self.root, learning.feature_names, "root")
         return LearnedStructure(_core.learn_chow_liu(learning.counts, self.score, root, learning.threads))
 
 
@@ -200,54 +198,16 @@ class FixedStructure(StructureLearner):
         return parents
 
 
-def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str) -> list[tuple[int, int]]:
-    """Return arcs between features by position. Arcs from the class are there in any case and left out."""
-    arcs = []
-    for arc in _listed(given, what, "pairs (parent, child)"):
-        if isinstance(arc, str) or not isinstance(arc, Iterable) or len(pair := tuple(arc)) != 2:
-            raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
-        parent, child = pair
-        if child == class_name and class_name not in feature_names:
-            raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
-        position = _position(child, feature_names, "child")
-        if parent == class_name and class_name not in feature_names:
-            continue
-        arcs.append((_position(parent, feature_names, "parent"), position))
-    return arcs
-
-
-def read_features(given: Any, feature_names: list[str], what: str) -> list[int]:
-    """Return features by position; None means none."""
-    listed = () if given is None else _listed(given, what, "names or positions")
-    return [_position(feature, feature_names, f"every feature in {what}") for feature in listed]
-
-
-def _listed(given: Any, what: str, items: str) -> Iterable[Any]:
-    if isinstance(given, (str, Iterator)) or not isinstance(given, Iterable):
-        raise TypeError(f"{what} must be a list of {items}, but is of type {type(given).__name__}")
-    return given
-
-
-def _position(feature: Any, feature_names: list[str], what: str) -> int:
-    if isinstance(feature, str):
-        if feature not in feature_names:
-            raise ValueError(f"{what} must be one of the features {_shown(feature_names)}, but is {feature!r}")
-        return feature_names.index(feature)
-    if not is_whole(feature) or not 0 <= feature < len(feature_names):
-        raise ValueError(f"{what} must be a name or a position below {len(feature_names)}, but is {feature!r}")
-    return int(feature)
-
-
-def _shown(names: list[str], most: int = 10) -> str:
-    return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
-
-
 BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
     "naive": NaiveBayes,
     "kdb": KDB,
     "tan": ChowLiu,
     "tan-aic": lambda: ChowLiu(score="aic"),
     "tan-bic": lambda: ChowLiu(score="bic"),
+    "hill-climb": HillClimb,
+    "super-parent": SuperParent,
+    "forward-join": ForwardJoin,
+    "backward-join": BackwardJoin,
 }
 
 
