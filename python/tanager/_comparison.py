@@ -158,7 +158,7 @@ def compare(
     >>> result = tg.evaluation.cross_validate(classifiers, data.X, data.y, random_state=1)
     >>> test = tg.evaluation.compare(result, "accuracy", baseline="naive")["TAN", "naive"]
     >>> test.wins, test.ties, test.losses, round(test.difference, 3)
-    (9, 0, 1, 0.055)
+    (9, 1, 0, 0.07)
     """
     if isinstance(result, CrossValidation):
         score = result.scoring[0] if score is None else score

@@ -47,7 +47,7 @@ class CrossValidation:
     >>> data = tg.datasets.load("monks-1")
     >>> result = tg.evaluation.cross_validate(tg.TANClassifier(), data.X, data.y, cv=3, random_state=0)
     >>> result.n_test
-    array([186, 185, 185])
+    array([144, 144, 144])
     >>> result.mean["TANClassifier"]["accuracy"]
     1.0
     """

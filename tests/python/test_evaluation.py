@@ -117,6 +117,8 @@ def classifiers():
         "tan": tg.TANClassifier(),
         "tan-bic": tg.TANClassifier(criterion="bic"),
         "kdb": tg.KDBClassifier(k=2),
+        "aode": tg.AODEClassifier(),
+        "aode, frequent parents": tg.AODEClassifier(min_count=30, alpha=0.5),
         "maximum likelihood": tg.BayesNetClassifier("tan", pr.MaximumLikelihood()),
         "bdeu": tg.BayesNetClassifier("tan-aic", pr.Dirichlet(equivalent_sample_size=10)),
         "fixed": tg.BayesNetClassifier(st.FixedStructure([(0, 1), (1, 2), (0, 2)])),
@@ -192,7 +194,9 @@ def test_a_column_of_many_cuts_equals_the_plain_loop(cut, counted):
 
 
 @pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("clf", [tg.TANClassifier(), tg.NaiveBayesClassifier(), tg.KDBClassifier()], ids=repr)
+@pytest.mark.parametrize(
+    "clf", [tg.TANClassifier(), tg.NaiveBayesClassifier(), tg.KDBClassifier(), tg.AODEClassifier()], ids=repr
+)
 def test_weights_equal_the_plain_loop(clf, whole, counted):
     weights = np.random.default_rng(3).exponential(size=N)
     weights = np.floor(2 * weights) if whole else weights * (weights > 0.3)
