@@ -63,12 +63,15 @@ class Comparison(Sequence[PairedTest]):
         The level below which a difference is marked.
     """
 
-    def __init__(self, tests: Sequence[PairedTest], score: str, n_scores: int, alpha: float, better: str) -> None:
+    def __init__(
+        self, tests: Sequence[PairedTest], score: str, n_scores: int, alpha: float, *, greater: bool, of_folds: bool
+    ) -> None:
         self._tests = tuple(tests)
         self.score = score
         self.n_scores = n_scores
         self.alpha = alpha
-        self._better = better
+        self._greater = greater
+        self._of_folds = of_folds
 
     def __len__(self) -> int:
         return len(self._tests)
@@ -94,8 +97,8 @@ class Comparison(Sequence[PairedTest]):
     def __repr__(self) -> str:
         lines = [["", "difference", "wins-ties-losses", "Wilcoxon p", "t p", "corrected t p"]]
         for test in self._tests:
-            better = (test.difference > 0) == (self._better == "greater")
-            arrow = ("↑" if better else "↓") if min(test.wilcoxon_p, test.t_p) < self.alpha else " "
+            p = test.corrected_t_p if self._of_folds else test.wilcoxon_p
+            arrow = " " if not p < self.alpha else "↑" if (test.difference > 0) == self._greater else "↓"
             lines.append(
                 [
                     f"{test.first} - {test.second}",
@@ -104,9 +107,11 @@ class Comparison(Sequence[PairedTest]):
                     *(f"{p:.3g}" for p in (test.wilcoxon_p, test.t_p, test.corrected_t_p)),
                 ]
             )
+        better = "greater" if self._greater else "less"
+        rule = "corrected t p" if self._of_folds else "Wilcoxon p"
         return (
-            f"{self.score} ({self._better} is better) on {self.n_scores} folds or tables; ↑ the first is better, ↓ worse, "
-            f"with a p below {self.alpha:g}\n{aligned(lines)}"
+            f"{self.score} ({better} is better) on {self.n_scores} {'folds' if self._of_folds else 'tables'}\n"
+            f"{aligned(lines)}\n↑ the first is better, ↓ worse: {rule} < {self.alpha:g}"
         )
 
 
@@ -132,7 +137,8 @@ def compare(
     greater_is_better : bool or None, default=None
         Whether larger scores are better; None knows it for the scores of this package, and takes it for others.
     alpha : float, default=0.05
-        Pairs with a p-value of Wilcoxon's or the t-test below this are marked by an arrow when shown.
+        Pairs with a smaller p-value are marked by an arrow when shown: that of the corrected t-test for folds, and that of
+        Wilcoxon's test for tables.
 
     Returns
     -------
@@ -178,7 +184,8 @@ def compare(
     else:
         pairs = [(name, baseline) for name in columns if name != baseline]
     tests = [_test_pair(first, second, columns, overlap, greater) for first, second in pairs]
-    return Comparison(tests, score, n_scores, alpha, "greater" if greater else "less")
+    of_folds = isinstance(result, CrossValidation)
+    return Comparison(tests, score, n_scores, alpha, greater=greater, of_folds=of_folds)
 
 
 def _check_scores(columns: Mapping[str, Floats], baseline: str | None) -> int:

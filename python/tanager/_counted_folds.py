@@ -28,12 +28,13 @@ from ._table import Table, read_table
 
 @dataclass(frozen=True)
 class Group:
-    """Classifiers, by position, that learn from the same counts."""
+    """Classifiers, by position, that learn from the same counts; `seconds` is what these took for all folds."""
 
     members: dict[int, BaseClassifier]
     schema: Schema
     table: FoldTable
     counter: _core.FoldCounter
+    seconds: float
 
 
 def group_classifiers(classifiers: Sequence[Any], material: Material) -> tuple[list[Group], list[int]]:
@@ -47,10 +48,11 @@ def group_classifiers(classifiers: Sequence[Any], material: Material) -> tuple[l
             continue
         classifier._check_settings()
         key = _encoding_key(classifier, None if material.rows.weights is None else position)
+        start = time.perf_counter()
         if key not in tables:
             tables[key] = _read(classifier, material)
         found = tables[key]
-        if found is None or not _join_group(groups, key, position, classifier, material, *found):
+        if found is None or not _join_group(groups, key, position, classifier, material, *found, start):
             others.append(position)
     return list(groups.values()), others
 
@@ -110,7 +112,9 @@ def _join_group(
     material: Material,
     table: Table,
     fold_table: FoldTable,
+    start: float,
 ) -> bool:
+    """Add a classifier to the group that counts what it needs, or make that group; `start` is when its work began."""
     schema = Schema(table.names, table.n_features, "class")
     schema = Schema(table.names, table.n_features, _class_name(material.y, schema.feature_names))
     scope, families = classifier._requirements(schema)
@@ -129,7 +133,8 @@ def _join_group(
         )
     except ValueError:  # too large for all folds at once; fitting says so if it is for one
         return False
-    groups[whole_key] = Group({position: classifier}, schema, fold_table, counter)
+    seconds = time.perf_counter() - start - sum(fold_table.seconds)
+    groups[whole_key] = Group({position: classifier}, schema, fold_table, counter, max(seconds, 0.0))
     return True
 
 
@@ -188,6 +193,7 @@ def _make_fold(group: Group, material: Material, number: int) -> _Fold:
     counted = time.perf_counter()
     columns, truth = counter.codes(training, split.test), counter.classes(training, split.test)
     encoded = time.perf_counter()
+    once = group.seconds / len(material.rows.splits)
     kept = training.classes != DROPPED
     return _Fold(
         number=number,
@@ -197,7 +203,7 @@ def _make_fold(group: Group, material: Material, number: int) -> _Fold:
         truth=truth,
         y_true=material.labels(split.test),
         classes=material.classes[kept] if len(kept) else material.classes,
-        fit_seconds=(table.seconds[number] + counted - start) / len(group.members),
+        fit_seconds=(once + table.seconds[number] + counted - start) / len(group.members),
         predict_seconds=(encoded - counted) / len(group.members),
     )
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +12,14 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from . import datasets
 from ._model_file import load
 from .discretize import MDLPDiscretizer
+from .evaluation import CrossValidation, cross_validate
 from .shortcuts import NaiveBayesClassifier, TANClassifier
 
 TABLES = ("tic-tac-toe", "balance-scale", "monks-1", "led7", "iris", "wine", "digits", "breast-cancer")
@@ -30,38 +28,43 @@ PEER = "CategoricalNB"  # scikit-learn's
 Array = npt.NDArray[Any]
 
 
-class CategoricalNBPeer:
+class CategoricalNBPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """scikit-learn's naive Bayes with what it needs before it: codes, made from the same categories or MDL cuts."""
 
-    def __init__(self, X: Array) -> None:
-        self._numeric = X.dtype.kind == "f"
-        # Fitted on all rows, since CategoricalNB cannot meet unseen categories; cuts are fitted in every fold.
-        self._encoder: Any = MDLPDiscretizer() if self._numeric else OrdinalEncoder().fit(X)
+    def __init__(self, encoder: Any) -> None:
+        self.encoder = encoder
+
+    @classmethod
+    def for_table(cls, X: Array) -> CategoricalNBPeer:
+        """Make one that knows all categories of a table, since it cannot meet unseen ones; cuts are found in every fit."""
+        if X.dtype.kind == "f":
+            return cls(MDLPDiscretizer())
+        return cls(OrdinalEncoder(categories=[np.unique(column) for column in X.T]))
 
     def fit(self, X: Array, y: Array) -> CategoricalNBPeer:
         """Fit on training rows."""
-        if self._numeric:
-            self._encoder.fit(X, y)
-            sizes = [len(cuts) + 1 for cuts in self._encoder.cut_points_]
+        self.encoder_ = clone(self.encoder).fit(X, y)
+        if hasattr(self.encoder_, "cut_points_"):
+            sizes = [len(cuts) + 1 for cuts in self.encoder_.cut_points_]
         else:
-            sizes = [len(categories) for categories in self._encoder.categories_]
-        self._nb = CategoricalNB(min_categories=sizes).fit(self._encoder.transform(X).astype(int), y)
+            sizes = [len(categories) for categories in self.encoder_.categories_]
+        self.nb_ = CategoricalNB(min_categories=sizes).fit(self._encode(X), y)
+        self.classes_ = self.nb_.classes_
         return self
+
+    def predict(self, X: Array) -> Array:
+        """Return the most probable class of every row."""
+        predicted: Array = self.nb_.predict(self._encode(X))
+        return predicted
 
     def predict_proba(self, X: Array) -> Array:
         """Return the class probabilities."""
-        proba: Array = self._nb.predict_proba(self._encoder.transform(X).astype(int))
+        proba: Array = self.nb_.predict_proba(self._encode(X))
         return proba
 
-
-@dataclass
-class Result:
-    """Cross-validated scores of one method on one table."""
-
-    accuracy: list[float] = field(default_factory=list)
-    log_loss: list[float] = field(default_factory=list)
-    fit_seconds: float = 0.0
-    predict_seconds: float = 0.0
+    def _encode(self, X: Array) -> Array:
+        codes: Array = self.encoder_.transform(X).astype(int)
+        return codes
 
 
 def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[str] | None = None) -> None:
@@ -96,65 +99,44 @@ def _methods(X: Array) -> dict[str, Any]:
         "naive Bayes": NaiveBayesClassifier(),
         "TAN": TANClassifier(),
         "TAN, BIC": TANClassifier(criterion="bic"),
-        PEER: CategoricalNBPeer(X),
+        PEER: CategoricalNBPeer.for_table(X),
     }
 
 
-def _compare(
-    console: Console, data: dict[str, datasets.Dataset], folds: int, seed: int
-) -> dict[str, dict[str, Result]]:
+def _compare(console: Console, data: dict[str, datasets.Dataset], folds: int, seed: int) -> dict[str, CrossValidation]:
     columns = TextColumn("{task.description:14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    results: dict[str, dict[str, Result]] = {}
+    results: dict[str, CrossValidation] = {}
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(data) * folds)
+        task = progress.add_task("", total=len(data))
         for name, table in data.items():
             progress.update(task, description=name)
-            methods = _methods(table.X)
-            results[name] = {method: Result() for method in methods}
-            for train, test in _splits(table, folds, seed):
-                for method, classifier in methods.items():
-                    _measure(classifier, table, train, test, results[name][method])
-                progress.advance(task)
+            results[name] = cross_validate(_methods(table.X), table.X, table.y, cv=folds, random_state=seed)
+            progress.advance(task)
     return results
 
 
-def _splits(table: datasets.Dataset, folds: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    yield from splitter.split(table.X, table.y)
-
-
-def _measure(classifier: Any, table: datasets.Dataset, train: Array, test: Array, result: Result) -> None:
-    start = time.perf_counter()
-    classifier.fit(table.X[train], table.y[train])
-    fitted = time.perf_counter()
-    proba = classifier.predict_proba(table.X[test])
-    result.fit_seconds += fitted - start
-    result.predict_seconds += time.perf_counter() - fitted
-    classes = np.unique(table.y[train])
-    result.accuracy.append(float(np.mean(classes[proba.argmax(axis=1)] == table.y[test])))
-    result.log_loss.append(float(log_loss(table.y[test], proba, labels=classes)))
-
-
 def _rows(
-    data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]]
+    data: dict[str, datasets.Dataset], results: dict[str, CrossValidation]
 ) -> Iterator[tuple[str, str, list[tuple[str, bool]]]]:
-    """Yield (table, shape, cells): the accuracy and log loss of every method, and whether it is the best."""
+    """Yield (table, shape, cells): the accuracy and log score of every method, and whether it is the best."""
     for name, table in data.items():
-        by_method = results[name]
-        accuracies = [np.mean(r.accuracy) for r in by_method.values()]
-        losses = [round(float(np.mean(r.log_loss)), 3) for r in by_method.values()]
+        means = results[name].mean.values()
+        best = min(round(mean["log_score"], 3) for mean in means)
         cells = [
-            (f"{100 * accuracy:.1f} / {loss:.3f}", bool(loss == min(losses)))
-            for accuracy, loss in zip(accuracies, losses, strict=True)
+            (f"{100 * mean['accuracy']:.1f} / {mean['log_score']:.3f}", round(mean["log_score"], 3) == best)
+            for mean in means
         ]
         yield name, f"{table.X.shape[0]} x {table.X.shape[1]}", cells
 
 
-def _seconds(results: dict[str, dict[str, Result]]) -> dict[str, tuple[float, float]]:
-    methods = next(iter(results.values()))
+def _seconds(results: dict[str, CrossValidation]) -> dict[str, tuple[float, float]]:
+    methods = next(iter(results.values())).names
     return {
-        m: (sum(r[m].fit_seconds for r in results.values()), sum(r[m].predict_seconds for r in results.values()))
-        for m in methods
+        method: (
+            sum(result.fit_seconds[method].sum() for result in results.values()),
+            sum(result.predict_seconds[method].sum() for result in results.values()),
+        )
+        for method in methods
     }
 
 
@@ -163,12 +145,12 @@ def _plain_table(**options: Any) -> Table:
     return Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold", **options)
 
 
-def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]]) -> None:
-    title = "accuracy in percent / log loss; the best log loss is bold"
+def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str, CrossValidation]) -> None:
+    title = "accuracy in percent / log score; the best log score is bold"
     table = _plain_table(title=title, title_justify="left")
     table.add_column("table")
     table.add_column("size", justify="right")
-    for method in next(iter(results.values())):
+    for method in next(iter(results.values())).names:
         table.add_column(method, justify="right")
     for name, shape, cells in _rows(data, results):
         table.add_row(name, shape, *(f"[bold]{text}[/bold]" if best else text for text, best in cells))
@@ -198,13 +180,13 @@ def _save_and_reload(console: Console, table: datasets.Dataset, output: Path) ->
 
 
 def _report(
-    data: dict[str, datasets.Dataset], results: dict[str, dict[str, Result]], folds: int, seed: int, network: str
+    data: dict[str, datasets.Dataset], results: dict[str, CrossValidation], folds: int, seed: int, network: str
 ) -> str:
-    methods = list(next(iter(results.values())))
+    methods = next(iter(results.values())).names
     lines = [
         "# tanager demo",
         "",
-        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log loss; the best log loss is bold.",
+        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log score; the best log score is bold.",
         "CategoricalNB is scikit-learn's, given the same categories or the same MDL cuts.",
         "",
         f"| table | rows x features | {' | '.join(methods)} |",

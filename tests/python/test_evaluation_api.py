@@ -265,6 +265,8 @@ def test_comparisons_of_tables_and_of_equal_scores():
     comparison = compare({**scores, "c": scores["b"]})
     assert "+0.1000 ↑" in repr(comparison)
     assert "6-0-0" in repr(comparison)
+    assert "on 6 tables" in repr(comparison)
+    assert "Wilcoxon p < 0.05" in repr(comparison)
     equal = comparison["b", "c"]
     assert (equal.wilcoxon_p, equal.t_p, equal.ties) == (1.0, 1.0, 6)
     assert np.isnan(comparison["a", "b"].corrected_t_p)
