@@ -274,7 +274,7 @@ TEST(a_file_of_the_first_format_is_read_as_such) {
   io::store_little<std::uint32_t>(io::kAbsent, network.data() + kSecondFeature);
   CHECK(refusal(file(network, 1)).find("announces 4294967295 items") != std::string::npos);
   network.erase(network.begin() + kSecondFeature + 4, network.begin() + kSecondFeature + 8);  // its parent
-  network.resize(network.size() - 8 * 8);                                                     // its table
+  network.erase(network.end() - 8 * 8, network.end());                                        // its table
   CHECK(read_model(file(network, 2)).network().structure().is_absent(1));
 }
 
