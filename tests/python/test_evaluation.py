@@ -283,13 +283,46 @@ def test_a_subclass_that_predicts_its_own_way_is_fitted():
     check(Sure(), INTEGERS, Y, FOLDS, splits_of(FOLDS))
 
 
-def test_a_kept_structure_equals_the_plain_loop_with_it(counted):
-    for clf in (tg.TANClassifier(), tg.KDBClassifier(), tg.NaiveBayesClassifier()):
-        kept = cross_validate(clf, FRAME, Y, cv=FOLDS, refit_structure=False, scoring=list(SCORES))
-        arcs = clone(clf).fit(FRAME, Y).network_.feature_arcs
-        fixed = tg.BayesNetClassifier(st.FixedStructure(arcs))
-        for name, scores in plain_loop(fixed, FRAME, Y, splits_of(FOLDS)).items():
-            np.testing.assert_array_equal(kept[name], scores)
+SEARCHES = {
+    "hill climb": st.HillClimb(cv=3, epsilon=0.0),
+    "k-DB": st.HillClimb(max_parents=2, cv=StratifiedKFold(3), objective="log_score"),
+    "super-parent": st.SuperParent(cv=3, epsilon=0.0),
+    "forward": st.ForwardJoin(cv=3, epsilon=0.02),
+    "backward": st.BackwardJoin(cv=3, epsilon=0.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("name", SEARCHES)
+def test_searches_equal_the_plain_loop(name, counted):
+    clf = tg.BayesNetClassifier(SEARCHES[name], random_state=1)
+    check(clf, INTEGERS, Y, FOLDS, splits_of(FOLDS))
+    check(clf, FRAME[["color", "size", "flag", "nullable"]], Y, FOLDS, splits_of(FOLDS))
+
+
+def kept_structures():
+    return {
+        "tan": tg.TANClassifier(),
+        "kdb": tg.KDBClassifier(),
+        "naive": tg.NaiveBayesClassifier(),
+        **{name: tg.BayesNetClassifier(search, random_state=1) for name, search in SEARCHES.items()},
+    }
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("name", kept_structures())
+def test_a_kept_structure_equals_the_plain_loop_with_it(name, counted):
+    clf = kept_structures()[name]
+    kept = cross_validate(clf, FRAME, Y, cv=FOLDS, refit_structure=False, scoring=list(SCORES))
+    fitted = clone(clf).fit(FRAME, Y)
+    absent = [i for i, parents in enumerate(fitted._core_model.parents) if parents is None]
+    assert name != "forward" or absent
+    fixed = tg.BayesNetClassifier(st.FixedStructure(fitted.network_.feature_arcs, leave_out=absent))
+    for score, scores in plain_loop(fixed, FRAME, Y, splits_of(FOLDS)).items():
+        np.testing.assert_array_equal(kept[score], scores)
+
+
+def test_a_kept_structure_is_another_model():
     relearned = cross_validate(tg.TANClassifier(), FRAME, Y, cv=FOLDS)
     kept = cross_validate(tg.TANClassifier(), FRAME, Y, cv=FOLDS, refit_structure=False)
     assert (relearned["log_score"] != kept["log_score"]).any()
