@@ -94,22 +94,25 @@ TANAGER_ALWAYS_INLINE void narrow_body(const AodeModel& model, std::span<const s
   const double* cells = tables.cells + lane;
   const std::size_t width = model.plan.width, n_groups = tables.n_groups;
   double* sums = model.block.sums.data() + lane;
-  const Vector start = vector_at<Kind>(model.plan.start.data() + model.value * width + lane);
+  Vector start;
+  load_vector(model.plan.start.data() + model.value * width + lane, start);
   std::size_t i = 0;
   for (; i + 4 <= rows.size(); i += 4) {
-    const std::uint32_t* at[4];
-    for (int k = 0; k < 4; ++k) at[k] = tables.offsets + rows[i + k] * n_groups;
+    const std::uint32_t* at_a = tables.offsets + rows[i] * n_groups;
+    const std::uint32_t* at_b = tables.offsets + rows[i + 1] * n_groups;
+    const std::uint32_t* at_c = tables.offsets + rows[i + 2] * n_groups;
+    const std::uint32_t* at_d = tables.offsets + rows[i + 3] * n_groups;
     Vector a = start, b = start, c = start, d = start;
     for (std::size_t g = 0; g < n_groups; ++g) {
-      a *= vector_at<Kind>(cells + at[0][g]);
-      b *= vector_at<Kind>(cells + at[1][g]);
-      c *= vector_at<Kind>(cells + at[2][g]);
-      d *= vector_at<Kind>(cells + at[3][g]);
+      multiply_vector(cells + at_a[g], a);
+      multiply_vector(cells + at_b[g], b);
+      multiply_vector(cells + at_c[g], c);
+      multiply_vector(cells + at_d[g], d);
     }
-    vector_at<Kind>(sums + rows[i] * width) += a;
-    vector_at<Kind>(sums + rows[i + 1] * width) += b;
-    vector_at<Kind>(sums + rows[i + 2] * width) += c;
-    vector_at<Kind>(sums + rows[i + 3] * width) += d;
+    add_vector(a, sums + rows[i] * width);
+    add_vector(b, sums + rows[i + 1] * width);
+    add_vector(c, sums + rows[i + 2] * width);
+    add_vector(d, sums + rows[i + 3] * width);
   }
   plain_body<Lanes<Kind, 1>, Joined>(model, rows.subspan(i), lane);
 }
@@ -160,20 +163,22 @@ TANAGER_ALWAYS_INLINE void load_factors(const AodeModel& model, std::size_t feat
 template <class Kind>
 TANAGER_ALWAYS_INLINE void multiply_rows(const double* from, const double* factor, std::size_t rows, std::size_t width,
                                          double* to) {
+  typename Kind::Vector product;
   if (width == Kind::kCount) {
-    const auto f = vector_at<Kind>(factor);
+    typename Kind::Vector by;
+    load_vector(factor, by);
     for (std::size_t i = 0; i < rows; ++i) {
-      auto product = vector_at<Kind>(from + i * Kind::kCount);
-      product *= f;
-      vector_at<Kind>(to + i * Kind::kCount) = product;
+      load_vector(from + i * Kind::kCount, product);
+      product *= by;
+      store_vector(product, to + i * Kind::kCount);
     }
     return;
   }
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t c = 0; c < width; c += Kind::kCount) {
-      auto product = vector_at<Kind>(from + i * width + c);
-      product *= vector_at<Kind>(factor + c);
-      vector_at<Kind>(to + i * width + c) = product;
+      load_vector(from + i * width + c, product);
+      multiply_vector(factor + c, product);
+      store_vector(product, to + i * width + c);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "averaging/aode_plan.hpp"
 #include "support/cpu.hpp"
@@ -12,7 +13,7 @@
 
 namespace tanager {
 
-/// So many doubles at any address of a double.
+/// So many doubles, where compilers have no vectors of their own.
 template <int kCount>
 struct PlainVector {
   double lane[kCount];
@@ -33,7 +34,7 @@ struct OneLane {
 };
 struct TwoLanes {
 #if defined(__GNUC__)
-  typedef double Vector __attribute__((vector_size(16), aligned(8), may_alias));
+  typedef double Vector __attribute__((vector_size(16)));
 #else
   using Vector = PlainVector<2>;
 #endif
@@ -41,20 +42,34 @@ struct TwoLanes {
 };
 struct FourLanes {
 #if defined(__GNUC__)
-  typedef double Vector __attribute__((vector_size(32), aligned(8), may_alias));
+  typedef double Vector __attribute__((vector_size(32)));
 #else
   using Vector = PlainVector<4>;
 #endif
   static constexpr int kCount = 4;
 };
 
-template <class Kind>
-TANAGER_ALWAYS_INLINE const typename Kind::Vector& vector_at(const double* cells, int i = 0) {
-  return *reinterpret_cast<const typename Kind::Vector*>(cells + i * Kind::kCount);
+/// Vectors at any address of a double: what compilers make of memcpy is one unaligned access.
+template <class Vector>
+TANAGER_ALWAYS_INLINE void load_vector(const double* from, Vector& to) {
+  std::memcpy(&to, from, sizeof(Vector));
 }
-template <class Kind>
-TANAGER_ALWAYS_INLINE typename Kind::Vector& vector_at(double* cells, int i = 0) {
-  return *reinterpret_cast<typename Kind::Vector*>(cells + i * Kind::kCount);
+template <class Vector>
+TANAGER_ALWAYS_INLINE void store_vector(const Vector& from, double* to) {
+  std::memcpy(to, &from, sizeof(Vector));
+}
+template <class Vector>
+TANAGER_ALWAYS_INLINE void multiply_vector(const double* by, Vector& product) {
+  Vector factor;
+  load_vector(by, factor);
+  product *= factor;
+}
+template <class Vector>
+TANAGER_ALWAYS_INLINE void add_vector(const Vector& term, double* sum) {
+  Vector total;
+  load_vector(sum, total);
+  total += term;
+  store_vector(total, sum);
 }
 
 /// One to four vectors, named so that compilers keep them in registers.
@@ -66,16 +81,16 @@ struct Lanes {
   typename Kind::Vector a, b, c, d;
 
   TANAGER_ALWAYS_INLINE void load(const double* cells) {
-    a = vector_at<Kind>(cells, 0);
-    if constexpr (kVectors > 1) b = vector_at<Kind>(cells, 1);
-    if constexpr (kVectors > 2) c = vector_at<Kind>(cells, 2);
-    if constexpr (kVectors > 3) d = vector_at<Kind>(cells, 3);
+    load_vector(cells, a);
+    if constexpr (kVectors > 1) load_vector(cells + Kind::kCount, b);
+    if constexpr (kVectors > 2) load_vector(cells + 2 * Kind::kCount, c);
+    if constexpr (kVectors > 3) load_vector(cells + 3 * Kind::kCount, d);
   }
   TANAGER_ALWAYS_INLINE void multiply(const double* cells) {
-    a *= vector_at<Kind>(cells, 0);
-    if constexpr (kVectors > 1) b *= vector_at<Kind>(cells, 1);
-    if constexpr (kVectors > 2) c *= vector_at<Kind>(cells, 2);
-    if constexpr (kVectors > 3) d *= vector_at<Kind>(cells, 3);
+    multiply_vector(cells, a);
+    if constexpr (kVectors > 1) multiply_vector(cells + Kind::kCount, b);
+    if constexpr (kVectors > 2) multiply_vector(cells + 2 * Kind::kCount, c);
+    if constexpr (kVectors > 3) multiply_vector(cells + 3 * Kind::kCount, d);
   }
   TANAGER_ALWAYS_INLINE void multiply(const Lanes& other) {
     a *= other.a;
@@ -84,16 +99,16 @@ struct Lanes {
     if constexpr (kVectors > 3) d *= other.d;
   }
   TANAGER_ALWAYS_INLINE void store(double* cells) const {
-    vector_at<Kind>(cells, 0) = a;
-    if constexpr (kVectors > 1) vector_at<Kind>(cells, 1) = b;
-    if constexpr (kVectors > 2) vector_at<Kind>(cells, 2) = c;
-    if constexpr (kVectors > 3) vector_at<Kind>(cells, 3) = d;
+    store_vector(a, cells);
+    if constexpr (kVectors > 1) store_vector(b, cells + Kind::kCount);
+    if constexpr (kVectors > 2) store_vector(c, cells + 2 * Kind::kCount);
+    if constexpr (kVectors > 3) store_vector(d, cells + 3 * Kind::kCount);
   }
   TANAGER_ALWAYS_INLINE void add_to(double* cells) const {
-    vector_at<Kind>(cells, 0) += a;
-    if constexpr (kVectors > 1) vector_at<Kind>(cells, 1) += b;
-    if constexpr (kVectors > 2) vector_at<Kind>(cells, 2) += c;
-    if constexpr (kVectors > 3) vector_at<Kind>(cells, 3) += d;
+    add_vector(a, cells);
+    if constexpr (kVectors > 1) add_vector(b, cells + Kind::kCount);
+    if constexpr (kVectors > 2) add_vector(c, cells + 2 * Kind::kCount);
+    if constexpr (kVectors > 3) add_vector(d, cells + 3 * Kind::kCount);
   }
 };
 
