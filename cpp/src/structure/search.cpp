@@ -43,8 +43,9 @@ class Search {
         rows_(data, fold_of_row),
         tables_(rows_, options, threads),
         scorer_(rows_, tables_, first_state(options, data.n_features()), options, threads),
-        generator_(make_generator(options, scorer_.state(),
-                                  [this](std::size_t child, auto parents) { return tables_.fits(child, parents); })) {}
+        generator_(make_generator(options, scorer_.state(), [this](std::size_t child, auto parents, auto added) {
+          return tables_.fits(child, parents, added);
+        })) {}
 
   SearchResult run() {
     add_step({}, scorer_.fold_scores({}), 0);

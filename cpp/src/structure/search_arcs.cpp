@@ -41,7 +41,7 @@ bool ArcMoves::is_possible(std::size_t parent, std::size_t child, const SearchSt
   if (state.absent[parent] || state.absent[child] || ancestors_of_parent[child] || is_forbidden(parent, child))
     return false;
   const auto& parents = state.parents[child];
-  return !std::binary_search(parents.begin(), parents.end(), parent) && fits(child, with(parents, parent));
+  return !std::binary_search(parents.begin(), parents.end(), parent) && fits(child, parents, {&parent, 1});
 }
 
 // In bnclassify's order: parents that can take no more parents themselves come first, with their children in column

@@ -50,7 +50,7 @@ bool JoinMoves::can_join(const std::vector<std::size_t>& children, const std::ve
       if (is_forbidden(parent, child)) return false;
   // The last member has all others for parents, hence the largest table, up to the number of its values.
   return std::all_of(children.begin(), children.end(),
-                     [&](std::size_t child) { return fits(child, merged(state.parents[child], parents)); });
+                     [&](std::size_t child) { return fits(child, state.parents[child], parents); });
 }
 
 std::vector<StructureChange> JoinMoves::expand(const Move& move, const SearchState& state) const {
@@ -104,7 +104,7 @@ std::vector<Move> ForwardJoinMoves::propose(const SearchState& state, const Scor
   std::vector<Move> moves;
   const std::size_t n = state.parents.size();
   for (std::size_t f = 0; f < n; ++f)
-    if (state.absent[f] && fits(f, {})) moves.push_back(move_of(Move::Kind::kAdd, f, 0));
+    if (state.absent[f] && fits(f, {}, {})) moves.push_back(move_of(Move::Kind::kAdd, f, 0));
   for (std::size_t f = 0; f < n; ++f)
     for (std::size_t group = 0; group < groups().size(); ++group)
       if (state.absent[f] && can_join({f}, groups()[group], state))

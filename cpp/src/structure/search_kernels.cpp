@@ -36,7 +36,10 @@ TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32
 /// The difference of two classes: the second is predicted if it is positive, the first if not.
 TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
   std::size_t positive = 0;
-  for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] + block.terms[block.index[i]] > 0 ? 1U : 0U;
+  if (block.terms == nullptr)
+    for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] > 0 ? 1U : 0U;
+  else
+    for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] + block.terms[block.index[i]] > 0 ? 1U : 0U;
   return positive;
 }
 
@@ -76,7 +79,7 @@ TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   std::size_t correct = 0;
   for (std::size_t i = 0; i < block.rows; ++i) {
     const double* sum = block.sums + i * width;
-    const double* term = block.terms + std::size_t{block.index[i]} * width;
+    const double* term = block.terms == nullptr ? block.zeros : block.terms + std::size_t{block.index[i]} * width;
     Four largest = four_at(sum) + four_at(term) + four_at(bias);
     for (std::size_t c = 4; c < width; c += 4)
       keep_larger(largest, four_at(sum + c) + four_at(term + c) + four_at(bias + c));

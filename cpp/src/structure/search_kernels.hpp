@@ -19,8 +19,9 @@ struct CandidateBlock {
   std::uint32_t label;         ///< the class of these rows
   const double* sums;          ///< [row][width] without the candidate's terms
   const std::uint32_t* index;  ///< cell of every row
-  const double* terms;         ///< [cell][width]
+  const double* terms;         ///< [cell][width]; null if the sums are complete
   const double* bias;          ///< [width] half a step of the grid for the classes before `label`, zero for the others
+  const double* zeros;         ///< [width]
   double floor;                ///< sums below are ln 0
 };
 

@@ -36,8 +36,8 @@ class MoveGenerator {
  public:
   /// Returns the scores of moves.
   using Score = std::function<std::vector<double>(std::span<const Move>)>;
-  /// Says whether the table of a child and its parents stays within the limits.
-  using Fits = std::function<bool(std::size_t child, std::span<const std::size_t> parents)>;
+  /// Says whether the table of a child with two sets of parents stays within the limits.
+  using Fits = std::function<bool(std::size_t child, std::span<const std::size_t>, std::span<const std::size_t>)>;
 
   MoveGenerator(const SearchOptions& options, Fits fits);
   virtual ~MoveGenerator() = default;
@@ -52,7 +52,9 @@ class MoveGenerator {
  protected:
   bool is_forbidden(std::size_t parent, std::size_t child) const { return forbidden_.contains({parent, child}); }
   bool is_required(std::size_t feature) const { return required_.contains(feature); }
-  bool fits(std::size_t child, std::span<const std::size_t> parents) const { return fits_(child, parents); }
+  bool fits(std::size_t child, std::span<const std::size_t> parents, std::span<const std::size_t> added) const {
+    return fits_(child, parents, added);
+  }
 
  private:
   std::set<std::pair<std::size_t, std::size_t>> forbidden_;

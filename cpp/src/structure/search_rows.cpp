@@ -67,10 +67,15 @@ SearchRows::SearchRows(const Dataset& data, const std::vector<std::size_t>& orde
   for (std::size_t f = 0; f < n_features(); ++f) {
     const Column& column = data_.feature(f);
     std::uint16_t* codes = codes_.data() + f * n_rows();
+    if (column.is_wide())
+      std::copy(column.wide().begin(), column.wide().end(), codes);
+    else
+      std::copy(column.narrow().begin(), column.narrow().end(), codes);
+    if (!column.has_missing()) continue;
     for (std::size_t row = 0; row < n_rows(); ++row) {
-      const Code code = column[row];
-      codes[row] = code == kMissing ? static_cast<std::uint16_t>(column.n_values()) : code;
-      if (code == kMissing) missing_rows_[f].push_back(static_cast<std::uint32_t>(row));
+      if (column[row] != kMissing) continue;
+      codes[row] = static_cast<std::uint16_t>(column.n_values());
+      missing_rows_[f].push_back(static_cast<std::uint32_t>(row));
     }
     has_missing_ |= !missing_rows_[f].empty();
   }

@@ -1,6 +1,7 @@
 #include "structure/search_scorer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -140,10 +141,14 @@ SearchScorer::Base SearchScorer::old_terms(std::span<const StructureChange> chan
   return {joined(lookups), {}};
 }
 
-SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> changes) const {
+/// A candidate on its own takes the old terms away itself, in the same look-ups.
+SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> changes, bool alone) const {
   Candidate candidate;
-  for (const StructureChange& change : changes)
+  for (const StructureChange& change : changes) {
     if (Terms terms = terms_of(change)) candidate.lookups.push_back({std::move(terms), 1.0});
+    if (!alone) continue;
+    if (Terms terms = present_terms(change.feature)) candidate.lookups.push_back({std::move(terms), -1.0});
+  }
   candidate.lookups = joined(candidate.lookups);
   if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
   candidate.changes = std::move(changes);
@@ -269,13 +274,15 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
 void SearchScorer::load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const Base& base,
                               Workspace& work) const {
   const std::size_t width = tables_.width();
-  std::copy_n(sums_.data() + first * width, rows * width, work.sums.data());
+  if (base.added.empty())
+    std::copy_n(sums_.data() + first * width, rows * width, work.sums.data());
+  else
+    std::transform(sums_.data() + first * width, sums_.data() + (first + rows) * width,
+                   base.added.data() + first * width, work.sums.data(), std::plus<>());
   add_block(base.lookups, segment.fold, first, rows, work, work.sums.data());
-  if (!base.added.empty())
-    for (std::size_t i = 0; i < rows * width; ++i) work.sums[i] += base.added[first * width + i];
   for (std::size_t c = 0; c < width; ++c) work.bias[c] = c < segment.label ? tables_.grid().half_step() : 0.0;
-  work.block = {rows,       width,   rows_.n_classes(), segment.label,         work.sums.data(),
-                work.index, nullptr, work.bias.data(),  tables_.grid().floor()};
+  work.block = {rows,       width,   rows_.n_classes(), segment.label,       work.sums.data(),
+                work.index, nullptr, work.bias.data(),  work.nothing.data(), tables_.grid().floor()};
 }
 
 void SearchScorer::index_block(const FamilyTerms& family, std::size_t first, std::size_t rows,
@@ -331,18 +338,20 @@ void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const 
       }
       for (std::size_t i = 0; i < candidates.size(); ++i) {
         const Lookups& lookups = candidates[i].lookups;
-        if (lookups.size() == 1) {  // one pass looks up, adds and compares
+        if (lookups.size() == 1 && lookups[0].sign > 0) {  // one pass looks up, adds and compares
           if (all_kept)
             index_block(*lookups[0].terms, first, rows, work.index);
           else
             index_rows(*lookups[0].terms, first, {work.kept, work.block.rows}, work.index);
           work.block.terms = lookups[0].terms->fold(segment.fold, width);
           work.block.sums = work.sums.data();
+        } else if (lookups.empty()) {
+          work.block.terms = nullptr;
+          work.block.sums = work.sums.data();
         } else {
           std::copy_n(work.sums.data(), rows * width, work.changed.data());
           add_block(lookups, segment.fold, first, rows, work, work.changed.data());
-          std::fill_n(work.index, rows, std::uint32_t{0});
-          work.block.terms = work.nothing.data();
+          work.block.terms = nullptr;
           work.block.sums = work.changed.data();
         }
         totals[i * folds + segment.fold] += static_cast<double>(settled + count_correct(work.block, isa_));
@@ -399,8 +408,8 @@ std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates
 }
 
 std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> changes) const {
-  const Candidate candidate = prepare({changes.begin(), changes.end()});
-  return evaluate({&candidate, 1}, old_terms(changes));
+  const Candidate candidate = prepare({changes.begin(), changes.end()}, true);
+  return evaluate({&candidate, 1}, {});
 }
 
 void SearchScorer::score_group(std::span<const Move> moves, std::span<const std::size_t> members,
@@ -414,8 +423,9 @@ void SearchScorer::score_group(std::span<const Move> moves, std::span<const std:
     if (moves[members[i]].kind == Move::Kind::kParentOfAll) {
       candidates.push_back(prepare_super_parent(moves[members[i]].slot, std::move(changes), base));
     } else {
-      if (i == 0) base = old_terms(changes);
-      candidates.push_back(prepare(std::move(changes)));
+      const bool alone = members.size() == 1;
+      if (i == 0 && !alone) base = old_terms(changes);
+      candidates.push_back(prepare(std::move(changes), alone));
     }
     for (const SignedTerms& lookup : candidates.back().lookups) bytes += lookup.terms->bytes();
     if (i + 1 < members.size() && bytes < kGroupBytes) continue;
@@ -470,13 +480,11 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
 
 void SearchScorer::accept(std::span<const StructureChange> changes) {
   const std::size_t width = tables_.width();
-  const Candidate candidate = prepare({changes.begin(), changes.end()});
-  const Base base = old_terms(changes);
+  const Candidate candidate = prepare({changes.begin(), changes.end()}, true);
   Workspace work(width);
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
-      add_block(base.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
       add_block(candidate.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
     }
   exact_sums(candidate, candidate.inexact_rows, [&](std::uint32_t row, const double* sums) {

@@ -54,7 +54,7 @@ class SearchScorer {
   Terms present_terms(std::size_t feature) const;
   Lookups joined(const Lookups& lookups) const;
   Base old_terms(std::span<const StructureChange> changes) const;
-  Candidate prepare(std::vector<StructureChange> changes) const;
+  Candidate prepare(std::vector<StructureChange> changes, bool alone) const;
   Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;

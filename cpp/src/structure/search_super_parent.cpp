@@ -9,16 +9,20 @@ namespace tanager {
 namespace {
 
 /// Joint values of the features of a group, at most; a single feature may have more.
-constexpr std::size_t kGroupCells = 128;
+constexpr std::size_t kGroupCells = 64;
 
-/// to[j] = from[j] + change, for cells of `width` numbers; `to` may be `from`.
-void repeat(const double* from, std::size_t size, std::size_t width, const double* change, double* to) {
-  if (width == 1) {
-    for (std::size_t j = 0; j < size; ++j) to[j] = from[j] + change[0];
-    return;
+/// to[j] = from[j] + added - taken, for cells of `width` numbers; `to` may be `from`, and `added` null for nothing.
+void repeat(const double* from, std::size_t size, std::size_t width, const double* added, const double* taken,
+            double* to) {
+  if (added == nullptr) {
+    if (to != from) std::copy_n(from, size * width, to);
+  } else if (width == 1) {
+    const double change = added[0] - taken[0];
+    for (std::size_t j = 0; j < size; ++j) to[j] = from[j] + change;
+  } else {
+    for (std::size_t j = 0; j < size * width; j += width)
+      for (std::size_t c = 0; c < width; ++c) to[j + c] = from[j + c] + (added[c] - taken[c]);
   }
-  for (std::size_t j = 0; j < size * width; j += width)
-    for (std::size_t c = 0; c < width; ++c) to[j + c] = from[j + c] + change[c];
 }
 
 }  // namespace
@@ -59,15 +63,27 @@ std::span<const double> SuperParentSums::of(std::size_t parent, std::span<const 
 }
 
 void SuperParentSums::add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const {
-  const std::size_t width = tables_.width();
+  const std::size_t width = tables_.width(), slots = rows_.n_slots(child) * width;
   const Terms with = tables_.terms(child, {parent}), without = tables_.terms(child, {});
-  const auto cells = cells_of_rows(rows_, with->features, with->strides);
-  const auto cells_without = cells_of_rows(rows_, without->features, without->strides);
+  if (with->is_sparse() || without->is_sparse()) {
+    add_family(*with, sign, sums);
+    add_family(*without, -sign, sums);
+    return;
+  }
+  FamilyTerms change = *with;
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k)
+    for (std::size_t i = change.begin[k] * width; i < change.begin[k + 1] * width; ++i)
+      change.terms[i] -= without->fold(k, width)[i % slots];
+  add_family(change, sign, sums);
+}
+
+void SuperParentSums::add_family(const FamilyTerms& family, double sign, std::vector<double>& sums) const {
+  const std::size_t width = tables_.width();
+  const auto cells = family.is_sparse() ? family.index : cells_of_rows(rows_, family.features, family.strides);
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
-    const std::size_t first = rows_.fold_begin(k), rows = rows_.fold_begin(k + 1) - first;
-    add_terms(with->fold(k, width), cells.data() + first, rows, width, sign, sums.data() + first * width, isa_);
-    add_terms(without->fold(k, width), cells_without.data() + first, rows, width, -sign, sums.data() + first * width,
-              isa_);
+    const std::size_t first = rows_.fold_begin(k);
+    add_terms(family.fold(k, width), cells.data() + first, rows_.fold_begin(k + 1) - first, width, sign,
+              sums.data() + first * width, isa_);
   }
 }
 
@@ -75,36 +91,39 @@ void SuperParentSums::add_child(std::size_t parent, std::size_t child, double si
 void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
   const std::size_t width = tables_.width(), values = rows_.n_slots(parent);
   const std::uint16_t* parent_codes = rows_.codes(parent);
-  std::vector<double> grown, change(width);
+  std::vector<double> grown;
   std::vector<std::uint32_t> index(rows_.n_rows());
   for (const Group& group : groups_) {
     std::vector<Terms> with(group.features.size()), without(group.features.size());
     bool any = false;
     for (std::size_t i = 0; i < group.features.size(); ++i) {
       if (!is_child[group.features[i]]) continue;
-      any = true;
       with[i] = tables_.terms(group.features[i], {parent});
       without[i] = tables_.terms(group.features[i], {});
+      if (with[i]->is_sparse() || without[i]->is_sparse()) {
+        add_child(parent, group.features[i], 1.0, sums);
+        with[i] = nullptr;
+      } else {
+        any = true;
+      }
     }
     if (!any) continue;
     for (std::size_t row = 0; row < index.size(); ++row)
       index[row] = group.index[row] + parent_codes[row] * static_cast<std::uint32_t>(group.n_cells);
     for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
-      grown.assign(values * group.n_cells * width, 0.0);
+      grown.resize(values * group.n_cells * width);
       for (std::size_t value = 0; value < values; ++value) {
         double* cells = grown.data() + value * group.n_cells * width;
+        std::fill_n(cells, width, 0.0);
         std::size_t size = 1;
         for (std::size_t i = 0; i < group.features.size(); ++i) {
           const std::size_t slots = rows_.n_slots(group.features[i]);
+          const double* added = with[i] ? with[i]->fold(k, width) + value * slots * width : nullptr;
+          const double* taken = with[i] ? without[i]->fold(k, width) : nullptr;
           // From the last value down, so that what is there is overwritten last.
-          for (std::size_t v = slots; v-- > 0;) {
-            std::fill(change.begin(), change.end(), 0.0);
-            if (with[i])
-              for (std::size_t c = 0; c < width; ++c)
-                change[c] = with[i]->fold(k, width)[(value * slots + v) * width + c] -
-                            without[i]->fold(k, width)[v * width + c];
-            repeat(cells, size, width, change.data(), cells + v * size * width);
-          }
+          for (std::size_t v = slots; v-- > 0;)
+            repeat(cells, size, width, with[i] ? added + v * width : nullptr, with[i] ? taken + v * width : nullptr,
+                   cells + v * size * width);
           size *= slots;
         }
       }

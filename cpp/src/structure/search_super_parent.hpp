@@ -33,6 +33,7 @@ class SuperParentSums {
     std::vector<std::uint32_t> index;  // of every row
   };
   void build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const;
+  void add_family(const FamilyTerms& family, double sign, std::vector<double>& sums) const;
   void add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const;
 
   const SearchRows& rows_;

@@ -162,14 +162,16 @@ void SearchTables::to_width(const double* logs, double* out) const {
   std::fill(out + s, out + width_, kMinusInfinity);
 }
 
-bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents) const {
-  if (parents.size() > kMaxParents) return false;
+bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents,
+                        std::span<const std::size_t> added) const {
+  if (parents.size() + added.size() > kMaxParents) return false;
   double cells = static_cast<double>(rows_.n_slots(child)) * rows_.n_classes();
   for (const std::size_t p : parents) cells *= rows_.n_slots(p);
+  for (const std::size_t p : added) cells *= rows_.n_slots(p);
   // The counts of all folds and the terms are in memory at once.
   const double copies = 2.0 * static_cast<double>(rows_.n_folds()) + 1;
   return cells <= static_cast<double>(kMaxTableCells) &&
-         (cells * copies * sizeof(double) <= static_cast<double>(memory_limit_) || parents.empty());
+         (cells * copies * sizeof(double) <= static_cast<double>(memory_limit_) || (parents.empty() && added.empty()));
 }
 
 Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
@@ -278,6 +280,10 @@ void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView&
   const std::size_t configurations = family.n_cells() / slots;
   const double uniform = grid_.round(-std::log(static_cast<double>(values)));
   double* terms = family.terms.data() + family.begin[k] * width_;
+  if (width_ == 1 && !log_counts_.empty() && family.logs.empty()) {
+    estimate_difference(family, k, counts);
+    return;
+  }
   std::vector<double> logs(values * s);
   for (std::size_t j = 0; j < configurations; ++j) {
     if (!observed.empty() && !observed[j]) continue;
@@ -304,6 +310,25 @@ void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView&
       }
     }
     if (!family.logs.empty()) family.logs[k].insert(family.logs[k].end(), logs.begin(), logs.end());
+  }
+}
+
+/// The same for the difference of two classes with whole counts: most searches do little else.
+void SearchTables::estimate_difference(FamilyTerms& family, std::size_t k, const CountView& counts) const {
+  const std::size_t values = rows_.n_values(family.features[0]), configurations = family.n_cells() / values;
+  const double* sum_logs = log_sums_[log_sums_of_feature_[family.features[0]]].data();
+  double* term = family.terms.data() + family.begin[k];
+  for (std::size_t j = 0; j < configurations; ++j) {
+    const double* cell = counts.cells + j * counts.configuration;
+    double first = 0, second = 0;
+    for (std::size_t v = 0; v < values; ++v) {
+      first += cell[v * counts.value];
+      second += cell[v * counts.value + 1];
+    }
+    const double totals = sum_logs[static_cast<std::size_t>(second)] - sum_logs[static_cast<std::size_t>(first)];
+    for (std::size_t v = 0; v < values; ++v, ++term)
+      *term = log_counts_[static_cast<std::size_t>(cell[v * counts.value + 1])] -
+              log_counts_[static_cast<std::size_t>(cell[v * counts.value])] - totals;
   }
 }
 

@@ -52,8 +52,8 @@ class SearchTables {
   std::span<const double> log_prior(std::size_t k) const {
     return std::span(log_prior_).subspan(k * rows_.n_classes(), rows_.n_classes());
   }
-  /// Whether the table of a family stays within the limits.
-  bool fits(std::size_t child, std::span<const std::size_t> parents) const;
+  /// Whether the table of a child with two sets of parents stays within the limits.
+  bool fits(std::size_t child, std::span<const std::size_t> parents, std::span<const std::size_t> added) const;
 
   /// Safe to call from several threads. `parents` in increasing order.
   Terms terms(std::size_t child, const std::vector<std::size_t>& parents) const;
@@ -77,6 +77,7 @@ class SearchTables {
   void compute_sparse(FamilyTerms& family) const;
   std::vector<std::vector<double>> training_counts(const FamilyTerms& family, std::size_t cells) const;
   void estimate(FamilyTerms& family, std::size_t k, const CountView& counts, const std::vector<bool>& observed) const;
+  void estimate_difference(FamilyTerms& family, std::size_t k, const CountView& counts) const;
   double log_count(double count) const;
   double log_sum(double sum, std::size_t child) const;
 
