@@ -227,7 +227,7 @@ std::vector<std::uint32_t> SearchScorer::find_inexact_rows(std::span<const Struc
   }
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
-  std::vector<std::uint32_t> rows;
+  std::vector<std::uint32_t> rows = summed_rows_;
   for (const std::size_t f : features) {
     const auto missing = rows_.missing_rows(f);
     rows.insert(rows.end(), missing.begin(), missing.end());
@@ -490,6 +490,7 @@ void SearchScorer::accept(std::span<const StructureChange> changes) {
   exact_sums(candidate, candidate.inexact_rows, [&](std::uint32_t row, const double* sums) {
     std::copy_n(sums, width, sums_.begin() + static_cast<std::ptrdiff_t>(row * width));
   });
+  if (tables_.grid().has_zeros()) summed_rows_ = candidate.inexact_rows;
   state_.apply(changes);
   find_components();
 }

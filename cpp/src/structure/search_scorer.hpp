@@ -91,6 +91,8 @@ class SearchScorer {
   // Where cells are missing: which features hang together, and which of them, having children, may be missing.
   std::vector<std::size_t> component_;
   std::vector<std::vector<std::size_t>> missing_parents_;  // by component
+  // Rows whose sums were once summed out. If these are ln 0, nothing tells which terms were, so none can be taken away.
+  std::vector<std::uint32_t> summed_rows_;
 };
 
 }  // namespace tanager
