@@ -8,6 +8,7 @@
 
 #include "inference/sum_out.hpp"
 #include "structure/search_kernels.hpp"
+#include "structure/search_pairs.hpp"
 #include "support/parallel.hpp"
 
 namespace tanager {
@@ -412,8 +413,36 @@ std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> c
   return evaluate({&candidate, 1}, {});
 }
 
+/// Whether a group is nothing but single arcs to a feature without parents, and they can be scored in one go.
+bool SearchScorer::is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const {
+  const Move& first = moves[members[0]];
+  return tables_.has_plain_pairs() && first.kind == Move::Kind::kArc && state_.parents[first.slot].empty() &&
+         objective_ == SearchObjective::kAccuracy;
+}
+
+void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
+                                     std::vector<double>& scores) const {
+  const std::size_t child = moves[members[0]].slot;
+  std::vector<std::size_t> parents;
+  for (const std::size_t i : members) parents.push_back(moves[i].other);
+  std::vector<double> sums = sums_;
+  const Lookups old{{present_terms(child), -1.0}};
+  Workspace work(tables_.width());
+  for (const RowSegment& segment : segments_)
+    for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
+      const std::size_t rows = std::min(kSearchBlock, segment.end - first);
+      add_block(old, segment.fold, first, rows, work, sums.data() + first);
+    }
+  const std::vector<double> found = score_pairs(rows_, tables_, child, parents, sums);
+  for (std::size_t i = 0; i < members.size(); ++i) scores[members[i]] = found[i];
+}
+
 void SearchScorer::score_group(std::span<const Move> moves, std::span<const std::size_t> members,
                                const MoveGenerator& generator, std::vector<double>& scores) const {
+  if (is_plain(moves, members)) {
+    score_plain_group(moves, members, scores);
+    return;
+  }
   const std::size_t folds = rows_.n_folds();
   Base base;
   std::vector<Candidate> candidates;

@@ -58,6 +58,9 @@ class SearchScorer {
   Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
+  bool is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const;
+  void score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
+                         std::vector<double>& scores) const;
   void score_group(std::span<const Move> moves, std::span<const std::size_t> members, const MoveGenerator& generator,
                    std::vector<double>& scores) const;
   /// Score of every candidate and fold; `base` is what all of them take away.

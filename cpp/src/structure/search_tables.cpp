@@ -6,8 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/spanning_tree.hpp"
 #include "structure/search_cells.hpp"
-#include "tanager/errors.hpp"
+#include "tanager/counts.hpp"
 
 namespace tanager {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 /// Up to this many rows the logarithms of all counts are computed beforehand.
 constexpr std::size_t kMaxLogTable = std::size_t{1} << 20;
+static_assert(kMaxLogTable < (std::size_t{1} << 24), "pairs are counted in single precision, exact below 2^24");
 /// Up to this many features the tables of pairs are kept in an array of their own.
 constexpr std::size_t kMaxPairedFeatures = 1024;
 
@@ -95,18 +97,43 @@ void SearchTables::tabulate_logarithms() {
 }
 
 void SearchTables::count_pairs(int threads) {
-  const std::size_t s = rows_.n_classes(), folds = rows_.n_folds();
+  const std::size_t n = rows_.n_features(), s = rows_.n_classes(), folds = rows_.n_folds();
   double values = 0, squares = 0;
-  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
+  for (std::size_t f = 0; f < n; ++f) {
     values += rows_.n_values(f);
     squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
   }
-  const double bytes =
-      ((values * values - squares) / 2 + values) * static_cast<double>(s * (folds + 1) * sizeof(double));
-  if (bytes > static_cast<double>(memory_limit_) / 2) return;
-  for (std::size_t k = 0; k < folds; ++k) pairs_.push_back(count(rows_.fold(k), CountScope::kPairs, {}, threads));
-  to_training(pairs_);
-  bytes_ = static_cast<std::size_t>(bytes);
+  // While they are made, one fold's counts are there in double precision, too.
+  const double cells = (values * values - squares) / 2 * static_cast<double>(s);
+  const double bytes = cells * (static_cast<double>(folds) * sizeof(float) + sizeof(double));
+  if (log_counts_.empty() || bytes > static_cast<double>(memory_limit_) / 2) return;
+  std::size_t size = 0;
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = u + 1; v < n; ++v) {
+      pair_offsets_.push_back(size);
+      size += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s * folds;
+    }
+  pair_counts_.resize(size);
+  std::vector<float> total(size / folds, 0.0F);
+  for (std::size_t k = 0; k < folds; ++k) {
+    const CountSet counts = count(rows_.fold(k), CountScope::kPairs, {}, threads);
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) {
+        const auto cells_of_pair = counts.pair(u, v);
+        const std::size_t offset = pair_offsets_[pair_index(u, v, n)];
+        for (std::size_t i = 0; i < cells_of_pair.size(); ++i) {
+          pair_counts_[offset + k * cells_of_pair.size() + i] = static_cast<float>(cells_of_pair[i]);
+          total[offset / folds + i] += static_cast<float>(cells_of_pair[i]);
+        }
+      }
+  }
+  for (std::size_t pair = 0; pair < pair_offsets_.size(); ++pair) {
+    const std::size_t begin = pair_offsets_[pair];
+    const std::size_t length = ((pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : size) - begin) / folds;
+    for (std::size_t i = 0; i < length * folds; ++i)
+      pair_counts_[begin + i] = total[begin / folds + i % length] - pair_counts_[begin + i];
+  }
+  bytes_ = pair_counts_.size() * sizeof(float);
 }
 
 void SearchTables::estimate_prior(const std::vector<double>& given) {
@@ -230,18 +257,12 @@ void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
         observed[j] = observed[j] && j * slots / family.strides[i] % rows_.n_slots(family.features[i]) <
                                          rows_.n_values(family.features[i]);
   }
-  if (family.features.size() == 1 && !pairs_.empty()) {
-    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, {pairs_[k].single(child).data(), 0, s}, {});
-  } else if (family.features.size() == 2 && !pairs_.empty()) {
-    const std::size_t parent = family.features[1];
-    for (std::size_t k = 0; k < folds; ++k)
-      estimate(family, k,
-               parent < child ? CountView{pairs_[k].pair(parent, child).data(), rows_.n_values(child) * s, s}
-                              : CountView{pairs_[k].pair(child, parent).data(), s, rows_.n_values(parent) * s},
-               observed);
+  if (family.features.size() == 2 && !pair_counts_.empty()) {
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, pair_view(family.features[1], child, k), observed);
   } else {
     const auto counts = training_counts(family, cells);
-    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, {counts[k].data(), slots * s, s}, observed);
+    for (std::size_t k = 0; k < folds; ++k)
+      estimate(family, k, CountView<double>{counts[k].data(), slots * s, s}, observed);
   }
 }
 
@@ -273,7 +294,8 @@ double SearchTables::log_sum(double sum, std::size_t child) const {
 }
 
 /// ln((N_jkc + a) / (N_jc + r a)); both logarithms are on the grid, hence their difference too.
-void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView& counts,
+template <class T>
+void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView<T>& counts,
                             const std::vector<bool>& observed) const {
   const std::size_t child = family.features[0], s = rows_.n_classes();
   const std::size_t values = rows_.n_values(child), slots = rows_.n_slots(child);
@@ -281,7 +303,7 @@ void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView&
   const double uniform = grid_.round(-std::log(static_cast<double>(values)));
   double* terms = family.terms.data() + family.begin[k] * width_;
   if (width_ == 1 && !log_counts_.empty() && family.logs.empty()) {
-    estimate_difference(family, k, counts);
+    estimate_difference(child, configurations, counts, terms);
     return;
   }
   std::vector<double> logs(values * s);
@@ -313,23 +335,38 @@ void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView&
   }
 }
 
-/// The same for the difference of two classes with whole counts: most searches do little else.
-void SearchTables::estimate_difference(FamilyTerms& family, std::size_t k, const CountView& counts) const {
-  const std::size_t values = rows_.n_values(family.features[0]), configurations = family.n_cells() / values;
-  const double* sum_logs = log_sums_[log_sums_of_feature_[family.features[0]]].data();
-  double* term = family.terms.data() + family.begin[k];
+/// The same for the difference of two classes with whole counts: many searches do little else.
+template <class T>
+void SearchTables::estimate_difference(std::size_t child, std::size_t configurations, const CountView<T>& counts,
+                                       double* terms) const {
+  const std::size_t values = rows_.n_values(child);
+  const double *logs = log_counts_.data(), *sum_logs = log_sums_[log_sums_of_feature_[child]].data();
+  const auto at = [](T count) { return static_cast<std::uint32_t>(count); };
   for (std::size_t j = 0; j < configurations; ++j) {
-    const double* cell = counts.cells + j * counts.configuration;
-    double first = 0, second = 0;
+    const T* cell = counts.cells + j * counts.configuration;
+    T first = 0, second = 0;
     for (std::size_t v = 0; v < values; ++v) {
       first += cell[v * counts.value];
       second += cell[v * counts.value + 1];
     }
-    const double totals = sum_logs[static_cast<std::size_t>(second)] - sum_logs[static_cast<std::size_t>(first)];
-    for (std::size_t v = 0; v < values; ++v, ++term)
-      *term = log_counts_[static_cast<std::size_t>(cell[v * counts.value + 1])] -
-              log_counts_[static_cast<std::size_t>(cell[v * counts.value])] - totals;
+    const double totals = sum_logs[at(second)] - sum_logs[at(first)];
+    for (std::size_t v = 0; v < values; ++v)
+      *terms++ = logs[at(cell[v * counts.value + 1])] - logs[at(cell[v * counts.value])] - totals;
   }
+}
+
+SearchTables::CountView<float> SearchTables::pair_view(std::size_t parent, std::size_t child, std::size_t k) const {
+  const std::size_t s = rows_.n_classes(), u = std::min(parent, child), v = std::max(parent, child);
+  const std::size_t cells = std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s;
+  const float* counts = pair_counts_.data() + pair_offsets_[pair_index(u, v, rows_.n_features())] + k * cells;
+  if (parent < child) return {counts, rows_.n_values(child) * s, s};
+  return {counts, s, rows_.n_values(parent) * s};
+}
+
+void SearchTables::pair_terms(std::size_t parent, std::size_t child, double* out) const {
+  const std::size_t cells = std::size_t{rows_.n_values(parent)} * rows_.n_values(child);
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k)
+    estimate_difference(child, rows_.n_values(parent), pair_view(parent, child, k), out + k * cells);
 }
 
 /// As `compute_dense`, but only for cells that rows of the fold are in. Counts of a cell and of a configuration of the

@@ -12,7 +12,6 @@
 
 #include "structure/search_grid.hpp"
 #include "structure/search_rows.hpp"
-#include "tanager/counts.hpp"
 #include "tanager/search.hpp"
 
 namespace tanager {
@@ -58,13 +57,19 @@ class SearchTables {
   /// Safe to call from several threads. `parents` in increasing order.
   Terms terms(std::size_t child, const std::vector<std::size_t>& parents) const;
 
+  /// The terms of a pair whose child has no other parents, [fold][parent][child], written to `out`; only if
+  /// `has_plain_pairs`. The same numbers as `terms` gives, without keeping them.
+  bool has_plain_pairs() const { return width_ == 1 && !pair_counts_.empty() && !rows_.has_missing(); }
+  void pair_terms(std::size_t parent, std::size_t child, double* out) const;
+
   /// Turns logarithms per class, ln 0 being minus infinity, into what `width` says.
   void to_width(const double* logs, double* out) const;
 
  private:
   /// Where the counts of a parent configuration j and a value v of the child begin: j * configuration + v * value.
+  template <class T>
   struct CountView {
-    const double* cells;
+    const T* cells;
     std::size_t configuration, value;
   };
   void count_pairs(int threads);
@@ -76,8 +81,13 @@ class SearchTables {
   void compute_dense(FamilyTerms& family, std::size_t cells) const;
   void compute_sparse(FamilyTerms& family) const;
   std::vector<std::vector<double>> training_counts(const FamilyTerms& family, std::size_t cells) const;
-  void estimate(FamilyTerms& family, std::size_t k, const CountView& counts, const std::vector<bool>& observed) const;
-  void estimate_difference(FamilyTerms& family, std::size_t k, const CountView& counts) const;
+  CountView<float> pair_view(std::size_t parent, std::size_t child, std::size_t k) const;
+  template <class T>
+  void estimate(FamilyTerms& family, std::size_t k, const CountView<T>& counts,
+                const std::vector<bool>& observed) const;
+  template <class T>
+  void estimate_difference(std::size_t child, std::size_t configurations, const CountView<T>& counts,
+                           double* terms) const;
   double log_count(double count) const;
   double log_sum(double sum, std::size_t child) const;
 
@@ -87,7 +97,10 @@ class SearchTables {
   std::size_t width_;
   std::size_t memory_limit_;
   std::vector<double> prior_, log_prior_;
-  std::vector<CountSet> pairs_;  // counts of all pairs in the training rows of every fold; empty if they would not fit
+  // Counts of all pairs u < v in the training rows, [pair][fold][u][v][class]; empty if they would not fit. Whole
+  // numbers below 2^24 are exact here, and take half the memory that they would elsewhere.
+  std::vector<float> pair_counts_;
+  std::vector<std::size_t> pair_offsets_;
   // Rounded logarithms of whole counts, where counts are whole: ln(n + alpha), and ln(n + r alpha) by feature.
   std::vector<double> log_counts_;
   std::vector<std::vector<double>> log_sums_;
