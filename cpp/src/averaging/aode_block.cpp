@@ -3,6 +3,7 @@
 #include "averaging/aode_block.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "averaging/aode_kernel.hpp"
 #include "averaging/aode_lanes.hpp"
@@ -82,7 +83,8 @@ class SortedRows {
   static constexpr std::size_t kFewSlots = 16;
 
   static std::uint32_t count_of(const std::uint16_t* slots, std::size_t rows, std::uint16_t slot) {
-    std::uint16_t count = 0;  // as wide as the slots, for vector code; blocks have fewer rows
+    static_assert(kMaxBlockRows <= std::numeric_limits<std::uint16_t>::max());
+    std::uint16_t count = 0;  // as wide as the slots, for vector code
     for (std::size_t row = 0; row < rows; ++row) count = static_cast<std::uint16_t>(count + (slots[row] == slot));
     return count;
   }
