@@ -27,6 +27,7 @@ struct SearchState {
 /// share what is left of the log-joint without them.
 struct Move {
   enum class Kind : std::uint8_t { kArc, kParentOfAll, kDrop, kAdd, kJoin, kAddToGroup };
+  static constexpr std::size_t kKinds = 6;
   Kind kind;
   std::uint32_t slot;   ///< the child, the parent of all, the feature, the group that gets parents
   std::uint32_t other;  ///< the parent, or the group that is joined

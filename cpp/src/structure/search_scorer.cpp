@@ -471,17 +471,19 @@ void SearchScorer::score_group(std::span<const Move> moves, std::span<const std:
 
 std::vector<double> SearchScorer::scores(std::span<const Move> moves, const MoveGenerator& generator,
                                          const std::function<void(std::size_t done)>& poll) const {
+  // Grouped by what they change, in the order of the groups' numbers; there may be millions, so they are counted out.
+  const auto group_of = [&](const Move& move) {
+    return static_cast<std::size_t>(move.kind) * rows_.n_features() + move.slot;
+  };
+  std::vector<std::size_t> next(Move::kKinds * rows_.n_features() + 1, 0), group_begin;
+  for (const Move& move : moves) ++next[group_of(move) + 1];
+  for (std::size_t g = 0; g + 1 < next.size(); ++g) {
+    if (next[g + 1] > 0) group_begin.push_back(next[g]);
+    next[g + 1] += next[g];
+  }
+  group_begin.push_back(moves.size());
   std::vector<std::size_t> order(moves.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(moves[a].kind, moves[a].slot) < std::pair(moves[b].kind, moves[b].slot);
-  });
-  // Adding a feature alone and adding it to a group change the same one feature, but keep apart here: little is lost.
-  std::vector<std::size_t> group_begin;
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (i == 0 || moves[order[i]].kind != moves[order[i - 1]].kind || moves[order[i]].slot != moves[order[i - 1]].slot)
-      group_begin.push_back(i);
-  group_begin.push_back(order.size());
+  for (std::size_t i = 0; i < moves.size(); ++i) order[next[group_of(moves[i])]++] = i;
 
   if (!moves.empty() && moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
     super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
