@@ -13,12 +13,21 @@ std::vector<std::size_t> order_of(const Dataset& data, std::span<const std::uint
   if (fold_of_row.size() != data.n_rows())
     throw InvalidInput(
         join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
-  std::vector<std::size_t> order(data.n_rows());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::uint32_t last = fold_of_row.empty() ? 0 : *std::max_element(fold_of_row.begin(), fold_of_row.end());
+  if (last >= std::max<std::size_t>(data.n_rows(), 1))
+    throw InvalidInput(
+        join_text("folds must be numbered from 0 without gaps, but ", data.n_rows(), " rows have a fold ", last));
+  // Counted out by class, then by fold: the order in which rows were stays that of rows alike.
   const Column& target = data.target();
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return fold_of_row[a] != fold_of_row[b] ? fold_of_row[a] < fold_of_row[b] : target[a] < target[b];
-  });
+  std::vector<std::size_t> order(data.n_rows()), by_class(data.n_rows());
+  std::vector<std::size_t> next(std::size_t{data.n_classes()} + 1, 0);
+  for (std::size_t row = 0; row < order.size(); ++row) ++next[target[row] + std::size_t{1}];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t row = 0; row < order.size(); ++row) by_class[next[target[row]]++] = row;
+  next.assign(std::size_t{last} + 2, 0);
+  for (const std::uint32_t fold : fold_of_row) ++next[fold + std::size_t{1}];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (const std::size_t row : by_class) order[next[fold_of_row[row]]++] = row;
   return order;
 }
 

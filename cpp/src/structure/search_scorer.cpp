@@ -416,8 +416,8 @@ std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> c
 /// Whether a group is nothing but single arcs to a feature without parents, and they can be scored in one go.
 bool SearchScorer::is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const {
   const Move& first = moves[members[0]];
-  return tables_.has_plain_pairs() && first.kind == Move::Kind::kArc && state_.parents[first.slot].empty() &&
-         objective_ == SearchObjective::kAccuracy;
+  return members.size() >= kLeastToBound && tables_.has_plain_pairs() && first.kind == Move::Kind::kArc &&
+         state_.parents[first.slot].empty() && objective_ == SearchObjective::kAccuracy;
 }
 
 void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,

@@ -114,9 +114,18 @@ void SearchTables::count_pairs(int threads) {
       size += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s * folds;
     }
   pair_counts_.resize(size);
-  std::vector<float> total(size / folds, 0.0F);
+  std::size_t n_values = 0;
+  for (std::size_t f = 0; f < n; ++f) {
+    single_offsets_.push_back(n_values * s);
+    n_values += rows_.n_values(f);
+  }
+  std::vector<float> total(size / folds, 0.0F), single_total(n_values * s, 0.0F);
   for (std::size_t k = 0; k < folds; ++k) {
     const CountSet counts = count(rows_.fold(k), CountScope::kPairs, {}, threads);
+    for (std::size_t f = 0; f < n; ++f)
+      single_counts_.insert(single_counts_.end(), counts.single(f).begin(), counts.single(f).end());
+    for (std::size_t i = 0; i < single_total.size(); ++i)
+      single_total[i] += single_counts_[k * single_total.size() + i];
     for (std::size_t u = 0; u < n; ++u)
       for (std::size_t v = u + 1; v < n; ++v) {
         const auto cells_of_pair = counts.pair(u, v);
@@ -133,7 +142,9 @@ void SearchTables::count_pairs(int threads) {
     for (std::size_t i = 0; i < length * folds; ++i)
       pair_counts_[begin + i] = total[begin / folds + i % length] - pair_counts_[begin + i];
   }
-  bytes_ = pair_counts_.size() * sizeof(float);
+  for (std::size_t i = 0; i < single_counts_.size(); ++i)
+    single_counts_[i] = single_total[i % single_total.size()] - single_counts_[i];
+  bytes_ = (pair_counts_.size() + single_counts_.size()) * sizeof(float);
 }
 
 void SearchTables::estimate_prior(const std::vector<double>& given) {
@@ -257,7 +268,13 @@ void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
         observed[j] = observed[j] && j * slots / family.strides[i] % rows_.n_slots(family.features[i]) <
                                          rows_.n_values(family.features[i]);
   }
-  if (family.features.size() == 2 && !pair_counts_.empty()) {
+  if (family.features.size() == 1 && !single_counts_.empty()) {
+    for (std::size_t k = 0; k < folds; ++k)
+      estimate(
+          family, k,
+          CountView<float>{single_counts_.data() + k * single_counts_.size() / folds + single_offsets_[child], 0, s},
+          observed);
+  } else if (family.features.size() == 2 && !pair_counts_.empty()) {
     for (std::size_t k = 0; k < folds; ++k) estimate(family, k, pair_view(family.features[1], child, k), observed);
   } else {
     const auto counts = training_counts(family, cells);

@@ -99,8 +99,8 @@ class SearchTables {
   std::vector<double> prior_, log_prior_;
   // Counts of all pairs u < v in the training rows, [pair][fold][u][v][class]; empty if they would not fit. Whole
   // numbers below 2^24 are exact here, and take half the memory that they would elsewhere.
-  std::vector<float> pair_counts_;
-  std::vector<std::size_t> pair_offsets_;
+  std::vector<float> pair_counts_, single_counts_;  // and [fold][feature][value][class]
+  std::vector<std::size_t> pair_offsets_, single_offsets_;
   // Rounded logarithms of whole counts, where counts are whole: ln(n + alpha), and ln(n + r alpha) by feature.
   std::vector<double> log_counts_;
   std::vector<std::vector<double>> log_sums_;
