@@ -114,6 +114,10 @@ class WrapperSearch(StructureLearner):
         dataset = learning.dataset
         if dataset is None:
             raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
+        if dataset.n_rows < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs two rows or more to have folds, but there is only one sample"
+            )
         names = learning.feature_names
         folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed)
         with live_bar(learning.verbose) as show:

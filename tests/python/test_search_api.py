@@ -278,7 +278,7 @@ def test_one_feature(make):
 
 @learners
 def test_one_row_has_no_folds(make):
-    with pytest.raises(ValueError, match="at most the number of rows, which is 1"):
+    with pytest.raises(ValueError, match="needs two rows or more to have folds, but there is only one sample"):
         fitted(make(), [["a", "b"]], ["x"])
     assert fitted(make(cv=2), [["a", "b"], ["a", "c"]], ["x", "y"]).predict([["a", "c"]]) in ("x", "y")
 
