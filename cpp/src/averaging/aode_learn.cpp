@@ -27,18 +27,24 @@ void check(const AodeOptions& options, const CountSet& counts) {
                                  " probabilities, one per class, but has ", options.class_prior.size()));
 }
 
-/// Counts [values][classes] to probabilities. `total` is scratch of one number per class.
-void estimate(std::span<const double> counts, std::size_t classes, double alpha, double* total, double* out) {
-  const std::size_t values = counts.size() / classes;
-  std::fill_n(total, classes, 0.0);
-  for (std::size_t k = 0; k < values; ++k)
-    for (std::size_t c = 0; c < classes; ++c) total[c] += counts[k * classes + c];
-  for (std::size_t c = 0; c < classes; ++c) total[c] += static_cast<double>(values) * alpha;
-  const double uniform = 1.0 / static_cast<double>(values);
-  for (std::size_t k = 0; k < values; ++k)
-    for (std::size_t c = 0; c < classes; ++c) {
-      const double p = (counts[k * classes + c] + alpha) / total[c];
-      out[k * classes + c] = total[c] > 0 ? p : uniform;
+/// The counts of one variable's values: rows of one number per class, `step` apart.
+struct Counts {
+  const double* cells;
+  std::size_t values, classes, step;
+};
+
+/// Counts to probabilities, [value][class]. `total` is scratch of one number per class.
+void estimate(const Counts& counts, double alpha, double* total, double* out) {
+  const std::size_t s = counts.classes;
+  for (std::size_t c = 0; c < s; ++c) total[c] = 0.0;
+  for (std::size_t k = 0; k < counts.values; ++k)
+    for (std::size_t c = 0; c < s; ++c) total[c] += counts.cells[k * counts.step + c];
+  for (std::size_t c = 0; c < s; ++c) total[c] += static_cast<double>(counts.values) * alpha;
+  const double uniform = 1.0 / static_cast<double>(counts.values);
+  for (std::size_t k = 0; k < counts.values; ++k)
+    for (std::size_t c = 0; c < s; ++c) {
+      const double p = (counts.cells[k * counts.step + c] + alpha) / total[c];
+      out[k * s + c] = total[c] > 0 ? p : uniform;
     }
 }
 
@@ -67,23 +73,16 @@ class PairTables {
   void fill(std::size_t parent, std::size_t child, double* out) {
     const std::size_t s = counts_.n_classes(), own = counts_.cardinalities()[child];
     const std::size_t values = counts_.cardinalities()[parent], stride = (n_values_ - values) * s;
-    if (parent < child) {
-      const auto table = counts_.pair(parent, child);
-      for (std::size_t v = 0; v < values; ++v)
-        estimate(table.subspan(v * own * s, own * s), s, alpha_, totals_.data(), out + v * stride);
-    } else {
-      const auto table = counts_.pair(child, parent);
-      column_.resize(own * s);
-      for (std::size_t v = 0; v < values; ++v) {
-        for (std::size_t k = 0; k < own; ++k) std::copy_n(&table[(k * values + v) * s], s, &column_[k * s]);
-        estimate(column_, s, alpha_, totals_.data(), out + v * stride);
-      }
-    }
+    const bool first = parent < child;  // in the table, whose first feature is the outer one
+    const double* cells = (first ? counts_.pair(parent, child) : counts_.pair(child, parent)).data();
+    for (std::size_t v = 0; v < values; ++v)
+      estimate({cells + v * (first ? own * s : s), own, s, first ? s : values * s}, alpha_, totals_.data(),
+               out + v * stride);
   }
 
   const CountSet& counts_;
   double alpha_;
-  std::vector<double> totals_, column_, cells_;
+  std::vector<double> totals_, cells_;
   std::size_t n_values_;
 };
 
@@ -117,14 +116,15 @@ Aode learn_aode(const CountSet& counts, const AodeOptions& options) {
   std::vector<double> prior = options.class_prior;
   if (prior.empty()) {
     prior.resize(s);
-    double total = 0;  // one distribution over the classes: a table of one "class"
-    estimate(counts.class_counts(), 1, options.alpha, &total, prior.data());
+    double total = 0;
+    estimate({counts.class_counts().data(), s, 1, 1}, options.alpha, &total, prior.data());
   }
   std::vector<double> singles, value_counts, totals(s);
   for (std::size_t f = 0; f < n; ++f) {
     const auto table = counts.single(f);
     singles.resize(singles.size() + table.size());
-    estimate(table, s, options.alpha, totals.data(), singles.data() + singles.size() - table.size());
+    estimate({table.data(), counts.cardinalities()[f], s, s}, options.alpha, totals.data(),
+             singles.data() + singles.size() - table.size());
     for (std::size_t k = 0; k < counts.cardinalities()[f]; ++k) {
       double weight = 0;
       for (std::size_t c = 0; c < s; ++c) weight += table[k * s + c];

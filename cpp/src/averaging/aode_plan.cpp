@@ -21,23 +21,24 @@ std::uint32_t padded(std::uint32_t classes) {
   return classes <= 2 ? classes : (classes + 3) / 4 * 4;
 }
 
-/// How many powers of two the smallest positive number is below one.
-double bits_below_one(std::span<const double> probabilities, double bits) {
-  double smallest = 1;
+/// The smallest positive number of all, or `known` if that is smaller.
+double smallest_positive(std::span<const double> probabilities, double known) {
+  double smallest = 1.0;  // not `known`, so that tables do not wait for each other
   for (const double p : probabilities) smallest = p > 0 && p < smallest ? p : smallest;
-  return std::max(bits, -std::log2(smallest));
+  return std::min(smallest, known);
 }
 
-/// The largest such number of every feature, over all super-parents and alone.
+/// How many powers of two a feature's smallest factor is below one, over all super-parents and alone.
 std::vector<double> factor_bits(const Aode& aode) {
   const std::size_t n = aode.n_features();
-  std::vector<double> bits(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) bits[i] = bits_below_one(aode.single(i), 0);
+  std::vector<double> smallest(n, 1.0);
+  for (std::size_t i = 0; i < n; ++i) smallest[i] = smallest_positive(aode.single(i), 1.0);
   for (std::size_t p = 0; p < n; ++p)
     for (std::size_t v = 0; v < aode.cardinalities()[p]; ++v)
       for (std::size_t i = 0; i < n; ++i)
-        if (i != p) bits[i] = bits_below_one(aode.pair(p, v, i), bits[i]);
-  return bits;
+        if (i != p) smallest[i] = smallest_positive(aode.pair(p, v, i), smallest[i]);
+  for (double& s : smallest) s = -std::log2(s);
+  return smallest;
 }
 
 /// Neighbors joined greedily while their joint values number at most `limit`.
@@ -111,7 +112,7 @@ AodePlan::AodePlan(const Aode& aode)
   chunks = choose_chunks(groups, bits);
 
   const auto class_probabilities = aode.class_probabilities();
-  double all_bits = bits_below_one(class_probabilities, 0);
+  double all_bits = -std::log2(smallest_positive(class_probabilities, 1.0));
   for (const double b : bits) all_bits += b;
   scaled = all_bits > kChunkBits;
 
