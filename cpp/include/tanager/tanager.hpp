@@ -13,5 +13,6 @@
 #include "tanager/parameters.hpp"
 #include "tanager/predictor.hpp"
 #include "tanager/scores.hpp"
+#include "tanager/search.hpp"
 #include "tanager/structure.hpp"
 #include "tanager/version.hpp"
