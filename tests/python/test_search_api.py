@@ -102,6 +102,20 @@ def test_folds_may_come_as_labels_or_splitter():
     assert fitted(st.HillClimb(cv=[f"fold {f}" for f in folds])).search_trace_.fold_scores.tolist() == plain
 
 
+@learners
+def test_a_row_that_weighs_two_is_a_row_that_comes_twice(make):
+    rng = np.random.default_rng(4)
+    X, y = parity(n_rows=80, seed=4)
+    y = np.where(rng.random(80) < 0.2, "same", y)
+    weights, folds = rng.integers(1, 4, 80), np.arange(80) % 4
+    again = np.repeat(np.arange(80), weights)
+    for objective in ("accuracy", "log_score"):
+        weighted = tg.BayesNetClassifier(make(cv=folds, objective=objective)).fit(X, y, sample_weight=weights)
+        repeated = tg.BayesNetClassifier(make(cv=folds[again], objective=objective)).fit(X.iloc[again], y[again])
+        np.testing.assert_allclose(weighted.search_trace_.fold_scores, repeated.search_trace_.fold_scores, rtol=1e-12)
+        assert weighted.network_.arcs == repeated.network_.arcs
+
+
 # -- stopping
 
 LONG = """

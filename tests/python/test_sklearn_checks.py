@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of the estimator contract, none left out."""
+"""scikit-learn's own checks of the estimator contract, none left out but for a reason that is said."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import tanager as tg
 from tanager import parameters as pr
 from tanager import structure as st
 
+# Folds are drawn from rows: a row that comes twice may be learned from in the fold that tests it, one that weighs two
+# may not. In test_search_api.py the folds are given, and then both are the same.
+DRAWN_FOLDS = {"check_sample_weight_equivalence_on_dense_data": "rows that repeat are spread over the folds"}
+
 
 @parametrize_with_checks(
     [
@@ -15,13 +19,19 @@ from tanager import structure as st
         tg.AODEClassifier(alpha=0.1, min_count=5, n_jobs=2),
         tg.BayesNetClassifier(),
         tg.BayesNetClassifier(structure=st.ChowLiu(score="bic"), parameters=pr.Dirichlet(equivalent_sample_size=5.0)),
+        tg.BayesNetClassifier(structure="hill-climb"),
+        tg.BayesNetClassifier(structure=st.HillClimb(max_parents=2, objective="log_score"), n_jobs=2),
+        tg.BayesNetClassifier(structure="super-parent"),
+        tg.BayesNetClassifier(structure="forward-join"),
+        tg.BayesNetClassifier(structure="backward-join"),
         tg.KDBClassifier(),
         tg.KDBClassifier(k=1),
         tg.NaiveBayesClassifier(),
         tg.NaiveBayesClassifier(discretizer="equal-frequency"),
         tg.TANClassifier(),
         tg.TANClassifier(criterion="aic", n_jobs=2),
-    ]
+    ],
+    expected_failed_checks=lambda clf: DRAWN_FOLDS if getattr(clf, "structure", None) == "forward-join" else {},
 )
 def test_contract(estimator, check):
     check(estimator)
