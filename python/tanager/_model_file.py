@@ -153,6 +153,8 @@ def _any_as_text(label: Any, position: int, what: str) -> bool | int | float | s
 
 
 def _type_name(labels: npt.NDArray[Any], what: str) -> str:
+    if labels.dtype.kind == "U":  # an array of strings may have room for longer ones, which is nothing to keep
+        return f"<U{max([1, *map(len, labels.tolist())])}"
     if labels.dtype.kind in _KINDS:
         return str(labels.dtype.str)
     if labels.dtype.kind == "T":  # NumPy's variable-width strings

@@ -204,6 +204,16 @@ def test_settings_that_nobody_wrote(change, tmp_path):
         tg.load(tmp_path / "forged.tng")
 
 
+def test_strings_of_arrays_with_room_for_longer_ones_come_back(tmp_path):
+    X = np.array([[0, 1], [1, 0], [1, 1], [0, 0]] * 3).astype(str)  # room for every integer
+    y = np.array(["a", "b", "b", ""] * 3, dtype="<U40")
+    clf = tg.NaiveBayesClassifier().fit(X, y)
+    clf.save(tmp_path / "model.tng")
+    loaded = tg.load(tmp_path / "model.tng")
+    assert loaded.classes_.tolist() == ["", "a", "b"]
+    np.testing.assert_array_equal(loaded.predict(X), clf.predict(X))
+
+
 def test_names_that_are_no_unicode_still_pickle():
     frame = pd.DataFrame(B[:, None], columns=pd.Index(["a\ud800"], dtype=object))
     clf = pickle.loads(pickle.dumps(tg.NaiveBayesClassifier().fit(frame, Y)))
