@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import LinearSVC
 
@@ -212,10 +212,11 @@ def test_weights_equal_the_plain_loop(clf, whole, counted):
         StratifiedKFold(5, shuffle=True, random_state=1),
         RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=1),
         ShuffleSplit(4, test_size=0.3, train_size=0.4, random_state=1),
+        LeaveOneOut(),
         [(np.arange(0, 200), np.arange(150, 240)), (np.arange(240) % 2 == 0, np.arange(240) % 3 == 0)],
         [(np.repeat(np.arange(200), 2), np.arange(200, 240)), ([5, 3, 200, 100, 9, 9], [0, 1])],
     ],
-    ids=["stratified", "repeated", "shuffle", "overlapping", "bootstrap"],
+    ids=["stratified", "repeated", "shuffle", "leave one out", "overlapping", "bootstrap"],
 )
 def test_splitters_and_pairs(cv, counted):
     pairs = list(cv.split(FRAME, Y)) if hasattr(cv, "split") else cv
