@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import LinearSVC
 
@@ -223,6 +223,14 @@ def test_splitters_and_pairs(cv, counted):
     pairs = [[np.flatnonzero(p) if np.asarray(p).dtype == bool else np.asarray(p) for p in pair] for pair in pairs]
     for clf in (tg.TANClassifier(), tg.KDBClassifier()):
         check(clf, FRAME, Y, cv, pairs)
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+@pytest.mark.parametrize("clf", [tg.TANClassifier(), tg.AODEClassifier(), BernoulliNB()], ids=repr)
+def test_accuracies_are_those_of_the_loop_of_scikit_learn(clf):
+    cv = StratifiedKFold(6, shuffle=True, random_state=2)
+    ours = cross_validate(clf, INTEGERS, Y, cv=cv, scoring="accuracy")["accuracy"]
+    np.testing.assert_array_equal(ours, cross_val_score(clf, INTEGERS, Y, cv=cv))
 
 
 def test_drawn_folds_give_the_same_as_given_ones():
