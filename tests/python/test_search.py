@@ -171,6 +171,41 @@ def test_tiny_problems_equal_the_reference(method, objective):
         assert seen[what] >= 2, seen
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", METHODS)
+def test_ties_of_classes_go_to_the_first(method, n_classes):
+    """Few balanced rows: in many of them two classes have the same counts, whatever the rounding."""
+    decided = 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        codes, y = rng.integers(0, 2, (24, 6)), np.arange(24) % n_classes
+        problem = Problem(
+            codes, [2] * 6, y, np.arange(24) // n_classes % 2, method, alpha=0.37, epsilon=0.0, max_steps=2
+        )
+        try:
+            check(problem)
+        except Undecided:
+            continue
+        decided += 1
+    assert decided > 12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_impossible_values_beside_missing_ones(method):
+    """A row that is summed out and impossible does not say which of its terms were ln 0: they are not to be taken away."""
+    decided = 0
+    for seed in range(40):
+        problem = random_problem(seed, method, "log_score")
+        rng = np.random.default_rng(seed)
+        problem.codes[rng.random(problem.codes.shape) < 0.15] = -1
+        try:
+            check(replace(problem, alpha=0.0, prior=None, epsilon=0.0001, forbidden=[], max_steps=3))
+        except Undecided:
+            continue
+        decided += 1
+    assert decided > 20
+
+
 # -- tables with more cells than rows, many features, other roads to the same result
 
 
