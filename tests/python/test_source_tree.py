@@ -39,6 +39,7 @@ HEADER_STAGES = {
     "aode": "averaging",
     "evaluation": "evaluation",
     "structure": "structure",
+    "search": "structure",
     "model": "io",
     "tanager": "io",
 }

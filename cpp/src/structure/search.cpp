@@ -12,6 +12,7 @@
 #include "structure/search_scorer.hpp"
 #include "structure/search_tables.hpp"
 #include "support/text.hpp"
+#include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
@@ -36,13 +37,25 @@ void check(const Dataset& data, const SearchOptions& options) {
                                  " probabilities, one per class, but has ", options.class_prior.size()));
 }
 
+/// Candidates with tables beyond the limit are never proposed; a start with one must not be tried either.
+const SearchState& check_sizes(const SearchState& start, const SearchRows& rows) {
+  for (std::size_t f = 0; f < rows.n_features(); ++f) {
+    double cells = static_cast<double>(rows.n_slots(f)) * rows.n_classes();
+    for (const std::size_t p : start.parents[f]) cells *= rows.n_slots(p);
+    if (cells > static_cast<double>(kMaxTableCells))
+      throw InvalidInput(join_text("the start and the required arcs give feature ", f, " a table of ", cells,
+                                   " cells, but at most ", kMaxTableCells, " are possible"));
+  }
+  return start;
+}
+
 class Search {
  public:
   Search(const Dataset& data, std::span<const std::uint32_t> fold_of_row, const SearchOptions& options, int threads)
       : options_(options),
         rows_(data, fold_of_row),
         tables_(rows_, options, threads),
-        scorer_(rows_, tables_, first_state(options, data.n_features()), options, threads),
+        scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, threads),
         generator_(make_generator(options, scorer_.state(), [this](std::size_t child, auto parents, auto added) {
           return tables_.fits(child, parents, added);
         })) {}

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "support/vector_exp.hpp"
@@ -45,7 +46,7 @@ TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
 
 // Four numbers at once. Compilers make one or two registers of it, or four numbers where they know no vectors.
 #if defined(__GNUC__)
-using Four = double __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double Four __attribute__((vector_size(32)));
 TANAGER_ALWAYS_INLINE void keep_larger(Four& largest, const Four& other) {
   largest = other > largest ? other : largest;
 }
@@ -53,8 +54,9 @@ TANAGER_ALWAYS_INLINE void keep_larger(Four& largest, const Four& other) {
 struct Four {
   double lane[4];
   double operator[](int i) const { return lane[i]; }
-  Four operator+(const Four& other) const {
-    return {lane[0] + other.lane[0], lane[1] + other.lane[1], lane[2] + other.lane[2], lane[3] + other.lane[3]};
+  Four& operator+=(const Four& other) {
+    for (int i = 0; i < 4; ++i) lane[i] += other.lane[i];
+    return *this;
   }
 };
 inline void keep_larger(Four& largest, const Four& other) {
@@ -62,8 +64,14 @@ inline void keep_larger(Four& largest, const Four& other) {
 }
 #endif
 
-TANAGER_ALWAYS_INLINE const Four& four_at(const double* numbers) {
-  return *reinterpret_cast<const Four*>(numbers);
+/// a + b + c; the numbers may lie at any address of a double.
+TANAGER_ALWAYS_INLINE void add_four(const double* a, const double* b, const double* c, Four& sum) {
+  Four second, third;
+  std::memcpy(&sum, a, sizeof(Four));
+  std::memcpy(&second, b, sizeof(Four));
+  std::memcpy(&third, c, sizeof(Four));
+  sum += second;
+  sum += third;
 }
 
 TANAGER_ALWAYS_INLINE double largest_of(const Four& four) {
@@ -80,9 +88,12 @@ TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   for (std::size_t i = 0; i < block.rows; ++i) {
     const double* sum = block.sums + i * width;
     const double* term = block.terms == nullptr ? block.zeros : block.terms + std::size_t{block.index[i]} * width;
-    Four largest = four_at(sum) + four_at(term) + four_at(bias);
-    for (std::size_t c = 4; c < width; c += 4)
-      keep_larger(largest, four_at(sum + c) + four_at(term + c) + four_at(bias + c));
+    Four largest, others;
+    add_four(sum, term, bias, largest);
+    for (std::size_t c = 4; c < width; c += 4) {
+      add_four(sum + c, term + c, bias + c, others);
+      keep_larger(largest, others);
+    }
     const double own = sum[block.label] + term[block.label];
     double best = largest_of(largest);
     if constexpr (kZeros) {
@@ -110,9 +121,12 @@ TANAGER_ALWAYS_INLINE std::int8_t settle(const CandidateBlock& block, const doub
   // Its own class is left out of the others by its bias being zero: it cannot exceed itself from above, but its least
   // could be below its largest, hence the comparison with both ends.
   const double own_low = sum[block.label] + low[block.label], own_high = sum[block.label] + high[block.label];
-  Four least = four_at(sum) + four_at(low) + four_at(block.bias);
-  for (std::size_t c = 4; c < block.width; c += 4)
-    keep_larger(least, four_at(sum + c) + four_at(low + c) + four_at(block.bias + c));
+  Four least, others;
+  add_four(sum, low, block.bias, least);
+  for (std::size_t c = 4; c < block.width; c += 4) {
+    add_four(sum + c, low + c, block.bias + c, others);
+    keep_larger(least, others);
+  }
   if (largest_of(least) > own_high) return -1;
   bool rivals = false;
   for (std::size_t c = 0; c < block.n_classes; ++c)

@@ -73,11 +73,13 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
       alpha_(options.alpha),
       grid_(make_grid(rows, options)),
       width_(width_for(rows.n_classes(), grid_)),
-      memory_limit_(options.memory_limit) {
+      memory_limit_(options.memory_limit),
+      keeps_small_apart_(rows.n_features() <= kMaxPairedFeatures) {
   tabulate_logarithms();
   count_pairs(threads);
   estimate_prior(options.class_prior);
-  if (rows.n_features() <= kMaxPairedFeatures) small_.resize(rows.n_features() * rows.n_features());
+  const std::size_t n = rows.n_features();
+  if (keeps_small_apart_) kept_.with([&](Kept& kept) { kept.small.resize(n * n); });
 }
 
 void SearchTables::tabulate_logarithms() {
@@ -144,7 +146,7 @@ void SearchTables::count_pairs(int threads) {
   }
   for (std::size_t i = 0; i < single_counts_.size(); ++i)
     single_counts_[i] = single_total[i % single_total.size()] - single_counts_[i];
-  bytes_ = (pair_counts_.size() + single_counts_.size()) * sizeof(float);
+  kept_.with([&](Kept& kept) { kept.bytes = (pair_counts_.size() + single_counts_.size()) * sizeof(float); });
 }
 
 void SearchTables::estimate_prior(const std::vector<double>& given) {
@@ -213,24 +215,23 @@ bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents,
 }
 
 Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
-  const bool small = !small_.empty() && parents.size() <= 1;
+  const bool small = keeps_small_apart_ && parents.size() <= 1;
   const std::size_t place = small ? child * rows_.n_features() + (parents.empty() ? child : parents[0]) : 0;
-  {
-    const std::scoped_lock hold(lock_);
-    if (small) {
-      if (small_[place]) return small_[place];
-    } else if (const auto found = large_.find({child, parents}); found != large_.end()) {
-      return found->second;
-    }
-  }
+  const Terms known = kept_.with([&](const Kept& kept) -> Terms {
+    if (small) return kept.small[place];
+    const auto found = kept.large.find({child, parents});
+    return found == kept.large.end() ? nullptr : found->second;
+  });
+  if (known) return known;
   auto made = std::make_shared<const FamilyTerms>(compute(child, parents));
-  const std::scoped_lock hold(lock_);
-  if (bytes_ + made->bytes() > memory_limit_) return made;
-  bytes_ += made->bytes();
-  if (small)
-    small_[place] = made;
-  else
-    large_.try_emplace({child, parents}, made);
+  kept_.with([&](Kept& kept) {
+    if (kept.bytes + made->bytes() > memory_limit_) return;
+    kept.bytes += made->bytes();
+    if (small)
+      kept.small[place] = made;
+    else
+      kept.large.try_emplace({child, parents}, made);
+  });
   return made;
 }
 

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "structure/search_grid.hpp"
 #include "structure/search_rows.hpp"
+#include "support/guarded.hpp"
 #include "tanager/search.hpp"
 
 namespace tanager {
@@ -105,10 +105,13 @@ class SearchTables {
   std::vector<double> log_counts_;
   std::vector<std::vector<double>> log_sums_;
   std::vector<std::size_t> log_sums_of_feature_;
-  mutable std::mutex lock_;
-  mutable std::vector<Terms> small_;  // of families with at most one parent: [child][parent, or the child itself]
-  mutable std::map<std::pair<std::size_t, std::vector<std::size_t>>, Terms> large_;
-  mutable std::size_t bytes_ = 0;
+  struct Kept {
+    std::vector<Terms> small;  // of families with at most one parent: [child][parent, or the child itself]
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, Terms> large;
+    std::size_t bytes = 0;
+  };
+  bool keeps_small_apart_;
+  mutable Guarded<Kept> kept_;
 };
 
 }  // namespace tanager
