@@ -21,17 +21,26 @@ TANAGER_ALWAYS_INLINE void add_codes_body(const std::uint16_t* codes, std::uint3
   for (std::size_t i = 0; i < rows; ++i) index[i] += codes[i] * stride;
 }
 
-TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32_t* index, std::size_t rows,
-                                          std::size_t width, double sign, double* sums) {
+template <bool kSubtract>
+TANAGER_ALWAYS_INLINE void add_signed(const double* terms, const std::uint32_t* index, std::size_t rows,
+                                      std::size_t width, double* sums) {
   if (width == 1) {
-    for (std::size_t i = 0; i < rows; ++i) sums[i] += sign * terms[index[i]];
+    for (std::size_t i = 0; i < rows; ++i) sums[i] += kSubtract ? -terms[index[i]] : terms[index[i]];
     return;
   }
   for (std::size_t i = 0; i < rows; ++i) {
     const double* term = terms + std::size_t{index[i]} * width;
     double* sum = sums + i * width;
-    for (std::size_t c = 0; c < width; ++c) sum[c] += sign * term[c];
+    for (std::size_t c = 0; c < width; ++c) sum[c] += kSubtract ? -term[c] : term[c];
   }
+}
+
+TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32_t* index, std::size_t rows,
+                                          std::size_t width, double sign, double* sums) {
+  if (sign < 0)
+    add_signed<true>(terms, index, rows, width, sums);
+  else
+    add_signed<false>(terms, index, rows, width, sums);
 }
 
 /// The difference of two classes: the second is predicted if it is positive, the first if not.

@@ -32,7 +32,7 @@ void pair_codes(const std::uint16_t* a, std::uint32_t a_stride, const std::uint1
 /// index[row] += codes[row] * stride
 void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows, std::uint32_t* index, Isa isa);
 
-/// sums[row] += sign * terms[index[row]]
+/// sums[row] += sign * terms[index[row]]; the sign is 1 or -1.
 void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
                double* sums, Isa isa);
 
