@@ -15,9 +15,12 @@ from ._progress import Show, live_bar
 from ._settings import LearnedStructure, Learning, Parents, Requirements, as_number
 from ._structure_learner import StructureLearner, read_arcs
 from ._trace import SearchStep, SearchTrace
-from ._validation import is_whole
+from ._validation import check_table_sizes, is_whole
 
 Arcs = Iterable[tuple[str | int, str | int]]
+
+#: Limits may be any whole number; above this one, no search meets them.
+_ENOUGH = 2**62
 
 
 class WrapperSearch(StructureLearner):
@@ -110,6 +113,16 @@ class WrapperSearch(StructureLearner):
             parents[child].append(parent)
         return [*parents]
 
+    def _check_start(self, learning: Learning) -> None:
+        """Refuse tables of the start that are too large before they are made."""
+        parents: list[set[int]] = [set() for _ in learning.feature_names]
+        for what in ("start", "required"):
+            for parent, child in self._arcs(what, learning.feature_names, learning.class_name):
+                parents[child].add(parent)
+        families = [(child, sorted(found)) for child, found in enumerate(parents)]
+        counts = learning.counts
+        check_table_sizes(learning.feature_names, counts.cardinalities, counts.n_classes, families)
+
     def _learn(self, learning: Learning) -> LearnedStructure:
         dataset = learning.dataset
         if dataset is None:
@@ -119,6 +132,7 @@ class WrapperSearch(StructureLearner):
                 f"{type(self).__name__} needs two rows or more to have folds, but there is only one sample"
             )
         names = learning.feature_names
+        self._check_start(learning)
         folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed)
         with live_bar(learning.verbose) as show:
             found = _core.search_structure(
@@ -134,9 +148,9 @@ class WrapperSearch(StructureLearner):
                 start=self._start(learning),
                 required=self._arcs("required", names, learning.class_name),
                 forbidden=self._arcs("forbidden", names, learning.class_name),
-                max_steps=None if self.max_steps is None else int(self.max_steps),
+                max_steps=None if self.max_steps is None else min(int(self.max_steps), _ENOUGH),
                 time_limit=None if self.time_limit is None else as_number(self.time_limit, "time_limit"),
-                memory_limit=int(self.memory_limit),
+                memory_limit=min(int(self.memory_limit), _ENOUGH),
                 report=None if show is None else self._reporter(show),
                 threads=learning.threads,
             )
@@ -261,7 +275,7 @@ class HillClimb(WrapperSearch):
     def _max_parents(self) -> int:
         if not is_whole(self.max_parents) or self.max_parents < 1:
             raise ValueError(f"max_parents must be a whole number of at least 1, but is {self.max_parents!r}")
-        return int(self.max_parents)
+        return min(int(self.max_parents), _ENOUGH)
 
     def _is_symmetric(self) -> bool:
         if not isinstance(self.symmetric, (bool, np.bool_)):

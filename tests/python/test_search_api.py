@@ -362,6 +362,23 @@ def test_a_grid_search_over_epsilon():
     assert grid.best_score_ == 1
 
 
+@pytest.mark.parametrize("what", ["start", "required"])
+@learners
+def test_tables_of_the_start_that_are_too_large_are_refused_before_they_are_made(make, what):
+    values = [f"v{i}" for i in range(20_000)]
+    codes = np.random.default_rng(0).integers(-1, 20_000, (60, 2))  # with missing cells, which need whole tables
+    X = pd.DataFrame({f"f{i}": pd.Categorical.from_codes(codes[:, i], values) for i in range(2)})
+    with pytest.raises(ValueError, match="the table of 'f1' given 'f0', the class would have 800,000,000 cells"):
+        fitted(make(**{what: [("f0", "f1")]}), X, np.arange(60) % 2)
+
+
+@learners
+def test_limits_may_be_as_large_as_one_likes(make):
+    plain = fitted(make())
+    free = fitted(make(max_steps=10**30, memory_limit=10**30))
+    assert free.network_.arcs == plain.network_.arcs
+
+
 def leaving_out() -> tuple[tg.BayesNetClassifier, pd.DataFrame]:
     X, y = parity()
     clf = fitted(st.ForwardJoin(epsilon=0.0, start=[("f1", "f2")]), X, y)
