@@ -44,13 +44,14 @@ class Schema:
 
 @dataclass(frozen=True)
 class Training:
-    """Checked training rows; none has weight zero."""
+    """Checked training rows; none has weight zero. `kept` marks them among the rows given, where some had."""
 
     schema: Schema
     table: Table
     classes: npt.NDArray[Any]
     codes: npt.NDArray[Any]
     weights: Floats | None
+    kept: npt.NDArray[np.bool_] | None
 
 
 def _learns_in_parts(clf: BaseClassifier) -> bool:
@@ -128,7 +129,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self
         """
         rows = self._read_training(X, y, None, sample_weight)
-        self._learn_from(rows.schema, *self._start(rows))
+        self._learn_from(rows, *self._start(rows))
         return self
 
     @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
@@ -151,12 +152,12 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         if not self._is_fitted():
             rows = self._read_training(X, y, classes, sample_weight)
-            self._learn_from(rows.schema, *self._start(rows))
+            self._learn_from(rows, *self._start(rows))
             return self
         if self.counts_ is None:
             raise ValueError("this model was loaded from a file without counts, so that nothing can be added to it")
         rows = self._read_training(X, y, classes, sample_weight, known=self._schema)
-        self._learn_from(rows.schema, *self._grow(rows))
+        self._learn_from(rows, *self._grow(rows))
         return self
 
     def _read_training(
@@ -176,10 +177,11 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         else:
             check_features(self, table.names, table.n_features)
         weights = check_weights(sample_weight, table.n_rows)
+        kept = None
         if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            table, codes, weights = read_table(_take_rows(X, kept)), codes[kept], weights[kept]
-        return Training(known, table, labels, codes, weights)
+            kept = weights > 0
+            table, codes, weights = read_table(_take_rows(X, np.flatnonzero(kept))), codes[kept], weights[kept]
+        return Training(known, table, labels, codes, weights, kept)
 
     def _start(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
         n_classes = len(rows.classes)
@@ -219,22 +221,28 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _learn_from(
         self,
-        schema: Schema,
+        training: Training,
         encoder: Encoder,
         classes: npt.NDArray[Any],
         counts: _core.CountSet,
         dataset: _core.Dataset | None,
     ) -> None:
         rows = None if dataset is None else lambda: dataset
-        learned = self._learn(self._learning(schema, len(classes), counts, rows))
-        self._set_learned(schema, encoder, classes, learned)
+        learning = self._learning(training.schema, len(classes), counts, rows, training.kept)
+        self._set_learned(training.schema, encoder, classes, self._learn(learning))
 
     def _learning(
-        self, schema: Schema, n_classes: int, counts: _core.CountSet, rows: Callable[[], _core.Dataset] | None
+        self,
+        schema: Schema,
+        n_classes: int,
+        counts: _core.CountSet,
+        rows: Callable[[], _core.Dataset] | None,
+        kept: npt.NDArray[np.bool_] | None = None,
     ) -> Learning:
         return Learning(
             counts=counts,
             rows=rows,
+            kept=kept,
             feature_names=schema.feature_names,
             class_name=schema.class_name,
             class_prior=_check_class_prior(self.class_prior, n_classes),

@@ -42,7 +42,9 @@ class Split:
         return self._train
 
 
-def fold_of_row(cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed) -> tuple[npt.NDArray[np.uint32], int]:
+def fold_of_row(
+    cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed, kept: npt.NDArray[np.bool_] | None = None
+) -> tuple[npt.NDArray[np.uint32], int]:
     """Return the fold of every row, where every row is tested exactly once.
 
     Parameters
@@ -56,6 +58,9 @@ def fold_of_row(cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed) -> 
         Handed to splitters that look at it; most only count its rows.
     seed : int or callable
         Seed of stratified folds, or what draws one when it is needed.
+    kept : ndarray of bool or None, default=None
+        Which of the rows that a user gave are those of `y_codes`, if not all: lists of folds or rows mean the former,
+        while splitters and numbers of folds share out the latter.
 
     Returns
     -------
@@ -65,14 +70,20 @@ def fold_of_row(cv: Any, y_codes: Codes, n_classes: int, X: Any, seed: Seed) -> 
     """
     if _is_number_of_folds(cv):
         return _stratified(cv, y_codes, n_classes, seed), int(cv)
-    given = _given_folds(cv, len(y_codes))
-    if given is not None:
+    n_rows = len(y_codes) if kept is None or _is_splitter(cv) else len(kept)
+    given = _given_folds(cv, n_rows)
+    if given is None:
+        splits = _splits(cv, X, y_codes, n_rows)
+        folds, fault = _partition(splits, n_rows)
+        if fault:
+            raise ValueError(fault)
+        given = folds, len(splits)
+    if kept is None or n_rows == len(y_codes):
         return given
-    splits = _splits(cv, X, y_codes, len(y_codes))
-    folds, fault = _partition(splits, len(y_codes))
-    if fault:
-        raise ValueError(fault)
-    return folds, len(splits)
+    found, renumbered = np.unique(given[0][kept], return_inverse=True)
+    if len(found) < 2:
+        raise ValueError(f"cv must give at least 2 folds, but all rows that have weight are in fold {found[0]}")
+    return renumbered.reshape(-1).astype(np.uint32), len(found)
 
 
 def _partition(splits: list[Split], n_rows: int) -> tuple[npt.NDArray[np.uint32], str]:
@@ -138,12 +149,18 @@ def resolve_seed(random_state: Any) -> Seed:
 
 
 def _is_number_of_folds(cv: Any) -> bool:
+    if isinstance(cv, np.ndarray) and cv.ndim == 0:
+        cv = cv[()]
     if cv is None or isinstance(cv, (bool, str, float)):
         raise TypeError(
             "cv must be a number of folds, the fold of each row, a splitter of scikit-learn or a list of pairs "
             f"(train, test), but is {cv!r}"
         )
     return is_whole(cv)
+
+
+def _is_splitter(cv: Any) -> bool:
+    return hasattr(cv, "split") and not isinstance(cv, np.ndarray)  # arrays of characters have a method of that name
 
 
 def _stratified(n_folds: int, y_codes: Codes, n_classes: int, seed: Seed) -> npt.NDArray[np.uint32]:
@@ -157,7 +174,7 @@ def _stratified(n_folds: int, y_codes: Codes, n_classes: int, seed: Seed) -> npt
 
 def _given_folds(cv: Any, n_rows: int) -> tuple[npt.NDArray[np.uint32], int] | None:
     """Return the folds if `cv` is the fold of each row, else None."""
-    if hasattr(cv, "split") and not isinstance(cv, np.ndarray):
+    if _is_splitter(cv):
         return None
     if isinstance(cv, (list, tuple)):
         if not cv or not all(map(np.isscalar, cv)):
@@ -194,7 +211,7 @@ def _from_folds(folds: npt.NDArray[np.uint32], n_folds: int) -> list[Split]:
 
 
 def _splits(cv: Any, X: Any, y: Any, n_rows: int) -> list[Split]:
-    if hasattr(cv, "split"):
+    if _is_splitter(cv):
         cv = cv.split(np.zeros((n_rows, 1)) if X is None else X, y)
     if not isinstance(cv, Iterable):
         raise TypeError(

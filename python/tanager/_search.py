@@ -133,7 +133,7 @@ class WrapperSearch(StructureLearner):
             )
         names = learning.feature_names
         self._check_start(learning)
-        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed)
+        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed, learning.kept)
         with live_bar(learning.verbose) as show:
             found = _core.search_structure(
                 dataset,

@@ -25,10 +25,14 @@ Requirements = tuple[str, list[tuple[int, list[int]]]]
 
 @dataclass(frozen=True)
 class Learning:
-    """All that a learner may look at: the counts always, the rows only where they are all at hand."""
+    """All that a learner may look at: the counts always, the rows only where they are all at hand.
+
+    `kept` marks these rows among those given to ``fit``, where some had weight zero.
+    """
 
     counts: _core.CountSet
     rows: Callable[[], _core.Dataset] | None
+    kept: npt.NDArray[np.bool_] | None
     feature_names: list[str]
     class_name: str
     class_prior: list[float]

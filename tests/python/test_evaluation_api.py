@@ -106,6 +106,7 @@ def test_fold_of_row_reads_all_that_users_give():
     np.testing.assert_array_equal(folds, _core.stratified_folds(y, 3, 5, 1))
     np.testing.assert_array_equal(fold_of_row(5, y, 3, None, lambda: 1)[0], folds)
     names = np.array(["first", "second", "third", "fourth", "fifth"])[folds]
+    np.testing.assert_array_equal(fold_of_row(np.array(5), y, 3, None, 1)[0], folds)
     assert fold_of_row(names, y, 3, None, 0)[1] == 5
     np.testing.assert_array_equal(fold_of_row((folds + 1).tolist(), y, 3, None, 0)[0], folds)
     splits = list(KFold(3).split(np.zeros((30, 1))))

@@ -116,6 +116,24 @@ def test_a_row_that_weighs_two_is_a_row_that_comes_twice(make):
         assert weighted.network_.arcs == repeated.network_.arcs
 
 
+@learners
+def test_folds_of_rows_may_include_rows_of_weight_zero(make):
+    X, y = parity(n_rows=80, seed=4)
+    weights, folds = np.random.default_rng(4).integers(0, 3, 80), np.arange(80) % 4
+    kept = weights > 0
+    plain = tg.BayesNetClassifier(make(cv=folds[kept])).fit(X[kept], y[kept], sample_weight=weights[kept])
+    pairs = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)]
+    for cv in (folds, folds.tolist(), [f"fold {k}" for k in folds], pairs):
+        clf = tg.BayesNetClassifier(make(cv=cv)).fit(X, y, sample_weight=weights)
+        np.testing.assert_array_equal(clf.search_trace_.fold_scores, plain.search_trace_.fold_scores)
+        assert clf.network_.arcs == plain.network_.arcs
+    assert len(tg.BayesNetClassifier(make(cv=KFold(3))).fit(X, y, weights).search_trace_[0].fold_scores) == 3
+    with pytest.raises(ValueError, match="all rows that have weight are in fold 2"):
+        tg.BayesNetClassifier(make(cv=folds)).fit(X, y, sample_weight=(folds == 2).astype(float))
+    with pytest.raises(ValueError, match="the fold of each of the 80 rows, but gives 79 folds"):
+        tg.BayesNetClassifier(make(cv=folds[1:])).fit(X, y, sample_weight=weights)
+
+
 # -- stopping
 
 LONG = """
