@@ -35,6 +35,8 @@ void check(const Dataset& data, const SearchOptions& options) {
   if (!options.class_prior.empty() && options.class_prior.size() != data.n_classes())
     throw InvalidInput(join_text("the class prior must have ", data.n_classes(),
                                  " probabilities, one per class, but has ", options.class_prior.size()));
+  for (const double p : options.class_prior)
+    if (!(p >= 0 && p <= 1)) throw InvalidInput(join_text("the class prior must hold probabilities, but one is ", p));
 }
 
 /// Candidates with tables beyond the limit are never proposed; a start with one must not be tried either.

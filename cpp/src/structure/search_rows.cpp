@@ -63,6 +63,7 @@ SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_
       segments_.back().end = row + 1;
       weight += data_.is_weighted() ? data_.weights()[row] : 1.0;
     }
+    if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", next, " have no weight, but must have some"));
     fold_weight_.push_back(weight);
     begin = end;
     ++next;

@@ -376,6 +376,7 @@ void SearchScorer::score_group(std::span<const Move> moves, std::span<const std:
     for (const SignedTerms& lookup : candidates.back().lookups) bytes += lookup.terms->bytes();
     if (i + 1 < members.size() && bytes < kGroupBytes) continue;
     const std::vector<double> found = evaluate(candidates, base);
+    if (moves[members[i]].kind == Move::Kind::kParentOfAll) super_parents_->done_with(moves[members[i]].slot);
     for (std::size_t j = begin; j <= i; ++j) {
       const double* of_folds = found.data() + (j - begin) * folds;
       scores[members[j]] = std::accumulate(of_folds, of_folds + folds, 0.0) / static_cast<double>(folds);

@@ -51,7 +51,7 @@ std::span<const double> SuperParentSums::of(std::size_t parent, std::span<const 
   Kept& kept = kept_[parent];
   std::vector<bool> is_child(rows_.n_features(), false);
   for (const std::size_t child : children) is_child[child] = true;
-  if (kept.sums.empty() || !keeps_) {
+  if (kept.sums.empty()) {
     kept.sums.assign(rows_.n_rows() * tables_.width(), 0.0);
     build(parent, is_child, kept.sums);
   } else {
@@ -60,6 +60,10 @@ std::span<const double> SuperParentSums::of(std::size_t parent, std::span<const 
   }
   kept.is_child = std::move(is_child);
   return kept.sums;
+}
+
+void SuperParentSums::done_with(std::size_t parent) {
+  if (!keeps_) kept_[parent] = {};
 }
 
 void SuperParentSums::add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const {
@@ -87,6 +91,21 @@ void SuperParentSums::add_family(const FamilyTerms& family, double sign, std::ve
   }
 }
 
+SuperParentSums::Child SuperParentSums::child_of(std::size_t parent, std::size_t feature) const {
+  Child child;
+  child.without = tables_.terms(feature, {});
+  if (child.without->is_sparse()) return child;
+  if (tables_.has_plain_pairs()) {
+    child.own.resize(rows_.n_folds() * rows_.n_values(parent) * rows_.n_values(feature));
+    tables_.pair_terms(parent, feature, child.own.data());
+    child.with = child.own.data();
+    return child;
+  }
+  child.shared = tables_.terms(feature, {parent});
+  if (!child.shared->is_sparse()) child.with = child.shared->terms.data();
+  return child;
+}
+
 /// For every fold and group, one table over the parent's value and the group's joint value, grown feature by feature.
 void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
   const std::size_t width = tables_.width(), values = rows_.n_slots(parent);
@@ -94,18 +113,12 @@ void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_chil
   std::vector<double> grown;
   std::vector<std::uint32_t> index(rows_.n_rows());
   for (const Group& group : groups_) {
-    std::vector<Terms> with(group.features.size()), without(group.features.size());
+    std::vector<Child> children;
     bool any = false;
-    for (std::size_t i = 0; i < group.features.size(); ++i) {
-      if (!is_child[group.features[i]]) continue;
-      with[i] = tables_.terms(group.features[i], {parent});
-      without[i] = tables_.terms(group.features[i], {});
-      if (with[i]->is_sparse() || without[i]->is_sparse()) {
-        add_child(parent, group.features[i], 1.0, sums);
-        with[i] = nullptr;
-      } else {
-        any = true;
-      }
+    for (const std::size_t f : group.features) {
+      children.push_back(is_child[f] ? child_of(parent, f) : Child{});
+      if (is_child[f] && !children.back().with) add_child(parent, f, 1.0, sums);
+      any |= children.back().with != nullptr;
     }
     if (!any) continue;
     for (std::size_t row = 0; row < index.size(); ++row)
@@ -118,12 +131,13 @@ void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_chil
         std::size_t size = 1;
         for (std::size_t i = 0; i < group.features.size(); ++i) {
           const std::size_t slots = rows_.n_slots(group.features[i]);
-          const double* added = with[i] ? with[i]->fold(k, width) + value * slots * width : nullptr;
-          const double* taken = with[i] ? without[i]->fold(k, width) : nullptr;
+          const Child& child = children[i];
+          const double* added = child.with ? child.with + (k * values + value) * slots * width : nullptr;
+          const double* taken = child.with ? child.without->fold(k, width) : nullptr;
           // From the last value down, so that what is there is overwritten last.
           for (std::size_t v = slots; v-- > 0;)
-            repeat(cells, size, width, with[i] ? added + v * width : nullptr, with[i] ? taken + v * width : nullptr,
-                   cells + v * size * width);
+            repeat(cells, size, width, child.with ? added + v * width : nullptr,
+                   child.with ? taken + v * width : nullptr, cells + v * size * width);
           size *= slots;
         }
       }

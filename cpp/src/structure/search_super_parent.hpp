@@ -20,6 +20,8 @@ class SuperParentSums {
   /// [row][width]: the terms of the children given the parent, less those without it. Valid until the same parent is
   /// asked for again. Safe to call for different parents from several threads.
   std::span<const double> of(std::size_t parent, std::span<const std::size_t> children);
+  /// Says that the sums of a parent are not looked at any more: they are kept only if memory allows.
+  void done_with(std::size_t parent);
 
  private:
   struct Kept {
@@ -32,6 +34,13 @@ class SuperParentSums {
     std::size_t n_cells = 1;
     std::vector<std::uint32_t> index;  // of every row
   };
+  /// A child's terms, [fold][parent][child][width], made for the occasion or kept elsewhere.
+  struct Child {
+    const double* with = nullptr;  // null in a sparse table, and for what is no child
+    Terms without, shared;
+    std::vector<double> own;
+  };
+  Child child_of(std::size_t parent, std::size_t feature) const;
   void build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const;
   void add_family(const FamilyTerms& family, double sign, std::vector<double>& sums) const;
   void add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const;
