@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from . import _core
 from ._base import BaseClassifier, Schema, _class_name, resolve_discretizer
 from ._fold_table import DROPPED, FoldTable, Unsteady, make_fold_table
 from ._plain_folds import FoldResult, Material, check_interrupted, plain_fold
+from ._progress import stopping
 from ._scoring import Outcome, Scorer
 from ._settings import Predictor
 from ._table import Table, read_table
@@ -161,12 +163,14 @@ def judge_group(group: Group, material: Material, scorers: Sequence[Scorer], thr
         for fold in folds:
             yield from judge_fold(fold)
         return
-    with ThreadPoolExecutor(min(threads, len(folds))) as pool:
+    stop = Event()
+    with ThreadPoolExecutor(min(threads, len(folds)), initializer=stopping.set, initargs=(stop,)) as pool:
         runs = [pool.submit(judge_fold, fold) for fold in folds]
         try:
             for run in runs:
                 yield from run.result()
         except BaseException:
+            stop.set()
             pool.shutdown(cancel_futures=True)
             raise
 

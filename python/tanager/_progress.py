@@ -1,12 +1,17 @@
-"""Progress bars for work that lasts."""
+"""Progress bars for work that lasts, and how it is told to end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event
 
 #: Shows a text, and how much of how much is done.
 Show = Callable[[str, int, int], None]
+
+#: Set in threads that work for another one: Ctrl-C reaches only the main thread, which then sets the event.
+stopping: ContextVar[Event | None] = ContextVar("stopping", default=None)
 
 
 @contextmanager

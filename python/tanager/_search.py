@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._folds import fold_of_row
-from ._progress import Show, live_bar
+from ._progress import Show, live_bar, stopping
 from ._settings import LearnedStructure, Learning, Parents, Requirements, as_number
 from ._structure_learner import StructureLearner, read_arcs
 from ._trace import SearchStep, SearchTrace
@@ -151,7 +152,7 @@ class WrapperSearch(StructureLearner):
                 max_steps=None if self.max_steps is None else min(int(self.max_steps), _ENOUGH),
                 time_limit=None if self.time_limit is None else as_number(self.time_limit, "time_limit"),
                 memory_limit=min(int(self.memory_limit), _ENOUGH),
-                report=None if show is None else self._reporter(show),
+                report=self._reporter(show, stopping.get()),
                 threads=learning.threads,
             )
         trace = self._trace(found, names)
@@ -164,11 +165,14 @@ class WrapperSearch(StructureLearner):
             )
         return LearnedStructure(found["parents"], trace)
 
-    def _reporter(self, show: Show) -> Callable[[int, float, int, int], None]:
+    def _reporter(self, show: Show | None, stop: Event | None) -> Callable[[int, float, int, int], None] | None:
         def report(steps: int, score: float, done: int, batch: int) -> None:
-            show(f"{type(self).__name__}: step {steps + 1}, {self.objective} {score:.4g}", done, batch)
+            if stop is not None and stop.is_set():
+                raise KeyboardInterrupt
+            if show is not None:
+                show(f"{type(self).__name__}: step {steps + 1}, {self.objective} {score:.4g}", done, batch)
 
-        return report
+        return None if show is None and stop is None else report
 
     def _trace(self, found: dict[str, Any], names: list[str]) -> SearchTrace:
         steps: list[SearchStep] = []

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import signal
 import subprocess
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -157,6 +159,46 @@ def test_ctrl_c_returns_the_best_so_far():
     seconds, rest = run.stdout.strip().split(" ", 1)
     assert rest == "interrupted ['ConvergenceWarning'] 3000"
     assert float(seconds) < 30  # alone it would take minutes
+
+
+THREADED = """
+import numpy as np, tanager as tg
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 3, (3000, 150)), rng.integers(0, 2, 3000)
+clf = tg.BayesNetClassifier(tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="log_score"), random_state=0)
+print("ready", flush=True)
+tg.evaluation.cross_validate(clf, X, y, cv=4, n_jobs=2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
+def test_ctrl_c_reaches_searches_in_other_threads():
+    with subprocess.Popen(
+        [sys.executable, "-c", THREADED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(2)
+        run.send_signal(signal.SIGINT)
+        try:
+            error = run.communicate(timeout=30)[1]  # alone it would take minutes
+        except subprocess.TimeoutExpired:
+            run.kill()
+            raise
+    assert error.splitlines()[-1] == "KeyboardInterrupt"
+
+
+def test_a_small_memory_limit_holds_for_the_sums_of_super_parents():
+    code = """
+import resource, numpy as np, tanager as tg
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 2, (20_000, 60)), rng.integers(0, 20, 20_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+tg.BayesNetClassifier(tg.structure.SuperParent(memory_limit=10**6, epsilon=0.0, max_steps=2)).fit(X, y)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    pytest.importorskip("resource")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(run.stdout) * (1 if sys.platform == "darwin" else 1024) < 80 * 2**20  # all sums would be 192 MB
 
 
 @learners
