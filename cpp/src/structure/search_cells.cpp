@@ -3,15 +3,15 @@
 #include <bit>
 #include <limits>
 
+#include "structure/search_kernels.hpp"
+
 namespace tanager {
 
 std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const std::size_t> features,
                                          std::span<const std::uint32_t> strides) {
   std::vector<std::uint32_t> cells(rows.n_rows(), 0);
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    const std::uint16_t* codes = rows.codes(features[i]);
-    for (std::size_t row = 0; row < cells.size(); ++row) cells[row] += codes[row] * strides[i];
-  }
+  for (std::size_t i = 0; i < features.size(); ++i)
+    add_codes(rows.codes(features[i]), strides[i], cells.size(), cells.data(), best_isa());
   return cells;
 }
 

@@ -109,7 +109,6 @@ SuperParentSums::Child SuperParentSums::child_of(std::size_t parent, std::size_t
 /// For every fold and group, one table over the parent's value and the group's joint value, grown feature by feature.
 void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
   const std::size_t width = tables_.width(), values = rows_.n_slots(parent);
-  const std::uint16_t* parent_codes = rows_.codes(parent);
   std::vector<double> grown;
   std::vector<std::uint32_t> index(rows_.n_rows());
   for (const Group& group : groups_) {
@@ -121,8 +120,8 @@ void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_chil
       any |= children.back().with != nullptr;
     }
     if (!any) continue;
-    for (std::size_t row = 0; row < index.size(); ++row)
-      index[row] = group.index[row] + parent_codes[row] * static_cast<std::uint32_t>(group.n_cells);
+    std::copy(group.index.begin(), group.index.end(), index.begin());
+    add_codes(rows_.codes(parent), static_cast<std::uint32_t>(group.n_cells), index.size(), index.data(), isa_);
     for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
       grown.resize(values * group.n_cells * width);
       for (std::size_t value = 0; value < values; ++value) {
