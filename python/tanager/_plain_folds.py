@@ -104,6 +104,8 @@ def check_interrupted(trace: Any) -> None:
 
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
     """Return some rows of a table of any kind."""
+    if hasattr(X, "iloc"):  # of pandas, where fitting shall say what is wrong with the names
+        return X.iloc[rows]
     return X[rows] if issparse(X) else _take_rows(X, rows)
 
 

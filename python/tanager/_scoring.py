@@ -17,6 +17,8 @@ Truth = npt.NDArray[np.uint16]
 
 #: The code of a true class that the classifier never saw.
 UNKNOWN = 65535
+# What sums of probabilities in single precision may be above one.
+_ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,19 @@ def _resolve(one: Any, name: Any) -> Scorer:
         return known if name is None else Scorer(str(name), known.needs_proba, known.compute, known.greater_is_better)
     if not callable(one):
         raise TypeError(_wrong(one))
-    function: Callable[..., Any] = one
-    return Scorer(
-        str(getattr(one, "__name__", type(one).__name__) if name is None else name),
-        True,
-        lambda outcome: float(function(outcome.y_true, outcome.proba, outcome.classes)),
-    )
+    shown = str(getattr(one, "__name__", type(one).__name__) if name is None else name)
+    return Scorer(shown, True, _computed_by(one, shown))
+
+
+def _computed_by(function: Callable[..., Any], name: str) -> Callable[[Outcome], float]:
+    def compute(outcome: Outcome) -> float:
+        found = function(outcome.y_true, outcome.proba, outcome.classes)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise TypeError(f"the score {name!r} must be a number, but is {found!r}") from None
+
+    return compute
 
 
 def _wrong(value: Any) -> str:
@@ -147,6 +156,11 @@ def _checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
         raise ValueError(
             f"proba must have a column for each of the {len(known)} classes, but has {probabilities.shape[1]}"
         )
+    if len(set(known.tolist())) < len(known):
+        raise ValueError(f"classes must differ, but are {known.tolist()}")
+    wrong = ~((probabilities >= 0) & (probabilities <= 1 + _ROUNDING))
+    if wrong.any():
+        raise ValueError(f"proba must hold probabilities, but one is {probabilities[wrong][0]}")
     return probabilities, positions(labels, known)
 
 

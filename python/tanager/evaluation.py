@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from ._classifier import BayesNetClassifier
@@ -109,7 +110,9 @@ def cross_validate(
     scorers = resolve_scoring(scoring)
     threads = effective_threads(n_jobs)
     classes, y_codes = encode_labels(y)
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _count_rows(X)
+    if not isinstance(refit_structure, (bool, np.bool_)):
+        raise TypeError(f"refit_structure must be True or False, but is {refit_structure!r}")
     if n_rows != len(y_codes):
         raise ValueError(f"X has {n_rows} rows, but y has {len(y_codes)}")
     weights = check_weights(sample_weight, n_rows)
@@ -124,6 +127,14 @@ def cross_validate(
             result._add(one)
             advance()
     return result
+
+
+def _count_rows(X: Any) -> int:
+    if getattr(X, "shape", None):
+        return int(X.shape[0])
+    if not hasattr(X, "__len__") or hasattr(X, "shape"):
+        raise ValueError(f"X must be a table or a 2D array, but is of type {type(X).__name__}")
+    return len(X)
 
 
 def _judge_all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as hs
@@ -95,8 +96,12 @@ def test_scores_refuse_what_does_not_fit():
         accuracy([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, but got 4 in all"):
         log_score([0, 1, 1], np.full((2, 2), 0.5))
-    with pytest.raises(ValueError, match="has no probability of class 1 but NaN"):
-        auc([0, 1], [[0.5, np.nan], [0.5, 0.5]])
+    for score in (accuracy, auc, conditional_log_likelihood, log_score):
+        for wrong in (np.nan, -0.5, 1.5, np.inf):
+            with pytest.raises(ValueError, match=f"proba must hold probabilities, but one is {wrong}"):
+                score([0, 1], [[wrong, 0.5], [0.5, 0.5]])
+        with pytest.raises(ValueError, match=r"classes must differ, but are \[0, 0\]"):
+            score([0, 0], np.full((2, 2), 0.5), [0, 0])
 
 
 def test_fold_of_row_reads_all_that_users_give():
@@ -188,6 +193,9 @@ def test_scoring_by_name_and_by_function():
         ({"random_state": -1}, ValueError, "random_state must be between 0 and"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be"),
         ({"sample_weight": [1, 2]}, ValueError, "sample_weight must have shape"),
+        ({"refit_structure": "no"}, TypeError, "refit_structure must be True or False, but is 'no'"),
+        ({"scoring": {"odd": lambda *_: "x"}}, TypeError, "the score 'odd' must be a number, but is 'x'"),
+        ({"scoring": {"odd": lambda *_: None}}, TypeError, "the score 'odd' must be a number, but is None"),
     ],
 )
 def test_what_cannot_be_used_is_refused(options, error, message):
@@ -202,8 +210,17 @@ def test_classifiers_that_are_none_are_refused():
         cross_validate(tg.TANClassifier, INTEGERS, Y)
     with pytest.raises(ValueError, match="at least one classifier"):
         cross_validate([], INTEGERS, Y)
+    for X in (None, 5, np.array(5)):
+        with pytest.raises(ValueError, match=f"X must be a table or a 2D array, but is of type {type(X).__name__}"):
+            cross_validate(tg.TANClassifier(), X, Y)
     with pytest.raises(ValueError, match="X has 240 rows, but y has 239"):
         cross_validate(tg.TANClassifier(), INTEGERS, Y[1:])
+
+
+def test_columns_of_the_same_name():
+    X = pd.DataFrame(INTEGERS % 2, columns=list("abba"))
+    with pytest.raises(ValueError, match="column names must be unique, but 'a' comes more than once"):
+        cross_validate(tg.TANClassifier(), X, Y)
 
 
 def test_result_and_names():
