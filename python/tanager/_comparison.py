@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._cv_result import CrossValidation, aligned
+from ._settings import as_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,6 +167,13 @@ def compare(
     >>> test.wins, test.ties, test.losses, round(test.difference, 3)
     (9, 1, 0, 0.07)
     """
+    if not isinstance(result, (CrossValidation, Mapping)):
+        raise TypeError(
+            "result must be what cross_validate returns, or a dict of name to scores, but is of type "
+            f"{type(result).__name__}"
+        )
+    if not 0 <= as_number(alpha, "alpha") <= 1:
+        raise ValueError(f"alpha must be between 0 and 1, but is {alpha}")
     if isinstance(result, CrossValidation):
         score = result.scoring[0] if score is None else score
         if score not in result.scoring:
@@ -207,9 +215,9 @@ def _test_pair(first: str, second: str, columns: Mapping[str, Floats], overlap: 
         differences = columns[first] - columns[second]
     differences = np.where(columns[first] == columns[second], 0.0, differences)  # also of infinities
     signs = np.sign(differences if greater else -differences)
-    wins, losses = int((signs > 0).sum()), int((signs < 0).sum())
+    wins, ties, losses = (int((signs == sign).sum()) for sign in (1, 0, -1))  # NaN, as of AUC, is none of these
     tests = _p_values(differences, overlap)
-    return PairedTest(first, second, float(differences.mean()), wins, len(signs) - wins - losses, losses, *tests)
+    return PairedTest(first, second, float(differences.mean()), wins, ties, losses, *tests)
 
 
 def _p_values(differences: Floats, overlap: float) -> tuple[float, float, float]:

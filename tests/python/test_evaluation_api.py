@@ -291,6 +291,8 @@ def test_comparisons_of_tables_and_of_equal_scores():
     assert "+0.1000 ↓" in repr(compare(scores, greater_is_better=False))
     infinite = compare({"a": [np.inf, 0.5, 0.3], "b": [np.inf, 0.4, np.inf]})["a", "b"]
     assert (infinite.wins, infinite.ties, infinite.losses) == (1, 1, 1)
+    unknown = compare({"a": [np.nan, 0.5, 0.3], "b": [0.1, 0.5, 0.2]})["a", "b"]
+    assert (unknown.wins, unknown.ties, unknown.losses) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -300,6 +302,7 @@ def test_comparisons_of_tables_and_of_equal_scores():
         ({"a": [1], "b": [2]}, {}, "at least two folds or tables"),
         ({"a": [1, 2], "b": [1, 2, 3]}, {}, "scores of the same folds or tables"),
         ({"a": [1, 2], "b": [2, 1]}, {"baseline": "c"}, "baseline must be one of 'a', 'b', but is 'c'"),
+        ({"a": [1, 2], "b": [2, 1]}, {"alpha": 7}, "alpha must be between 0 and 1, but is 7"),
     ],
 )
 def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
@@ -307,3 +310,5 @@ def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
         compare(scores, **options)
     with pytest.raises(ValueError, match="score must be one of accuracy, log_score, but is 'auc'"):
         compare(cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=2, random_state=0), "auc")
+    with pytest.raises(TypeError, match="result must be what cross_validate returns, .* but is of type NoneType"):
+        compare(None)
