@@ -310,5 +310,5 @@ def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
         compare(scores, **options)
     with pytest.raises(ValueError, match="score must be one of accuracy, log_score, but is 'auc'"):
         compare(cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=2, random_state=0), "auc")
-    with pytest.raises(TypeError, match="result must be what cross_validate returns, .* but is of type NoneType"):
+    with pytest.raises(TypeError, match=r"result must be what cross_validate returns, .* but is of type NoneType"):
         compare(None)
