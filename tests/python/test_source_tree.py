@@ -151,6 +151,15 @@ def test_headers_are_guarded() -> None:
     assert [str(path) for path in headers if "#pragma once" not in path.read_text(encoding="utf-8")] == []
 
 
+def test_constants_of_headers_have_names_of_their_own() -> None:
+    # Two of one name and namespace are one variable to the linker, which takes the value of either.
+    pattern = re.compile(r"^inline constexpr [\w:<> ]+? (k\w+) ?[={]", re.MULTILINE)
+    headers = [path for path in [*core_files(), *public_headers()] if path.suffix == ".hpp"]
+    names = [name for path in dict.fromkeys(headers) for name in pattern.findall(path.read_text(encoding="utf-8"))]
+    assert len(names) > 10
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_top_level_holds_what_the_layout_says() -> None:
     top = {path.relative_to(ROOT).parts[0] for path in tracked_files()}
     assert {name for name in top if not name.startswith(".")} <= TOP_LEVEL

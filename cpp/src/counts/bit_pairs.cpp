@@ -87,7 +87,7 @@ void BitPairs::choose_block_rows(std::size_t requested) {
     const std::size_t budget = std::max(kFreeBytes, table_bytes(data_) / 5);
     rows = std::max(kMinBlockRows, budget * 8 / std::max<std::size_t>(n_bit_rows_, 1));
   }
-  rows = std::min(rows, kMaxBlockRows);
+  rows = std::min(rows, kMaxOrderedRows);
   // Blocks of equal size, rather than a short one in the end.
   n_blocks_ = (n + rows - 1) / rows;
   block_rows_ = n_blocks_ == 0 ? 0 : round_up((n + n_blocks_ - 1) / n_blocks_, kWordBits);

@@ -12,7 +12,7 @@
 namespace tanager {
 
 /// Rows of a block of bit sets at most: 16-bit row numbers, and what the kernels' counters allow.
-inline constexpr std::size_t kMaxBlockRows = 32768;
+inline constexpr std::size_t kMaxOrderedRows = 32768;
 
 /// A block of consecutive rows, ordered by class. In a bit row every class begins at a new granule of words, and the
 /// bits after its last row are zero.

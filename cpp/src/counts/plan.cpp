@@ -41,7 +41,7 @@ std::size_t max_byte_comparisons(Isa isa) {
 double cost_of_product(const Dataset& data, Isa isa) {
   const GramCost cost = gram_cost(isa);
   const auto n = static_cast<double>(data.n_rows());
-  const auto segments = static_cast<double>(data.n_classes() * (1 + data.n_rows() / kMaxBlockRows));
+  const auto segments = static_cast<double>(data.n_classes() * (1 + data.n_rows() / kMaxOrderedRows));
   return n * cost.bit + segments * (cost.segment + static_cast<double>(gram_granule(isa) * 32) * cost.bit);
 }
 
