@@ -231,7 +231,7 @@ class Bell(Exception):
 
 
 def test_what_progress_raises_comes_through(monkeypatch):
-    def fail(self, show):
+    def fail(self, show, stop):
         def report(*_):
             raise Bell("rang")
 
