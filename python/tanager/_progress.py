@@ -20,12 +20,13 @@ def live_bar(verbose: int) -> Iterator[Show | None]:
 
     Nothing is shown unless `verbose`, nor where rich is not installed: it is no reason to fail.
     """
+    if not verbose:
+        yield None
+        return
     try:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     except ImportError:
-        verbose = 0
-    if not verbose:
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from . import _core
+from ._folds import resolve_seed
 from ._trace import SearchTrace
 from ._validation import check_table_sizes
 
@@ -47,7 +47,8 @@ class Learning:
 
     def draw_seed(self) -> int:
         """Return the seed of a learner that draws at random; others leave NumPy's global generator alone."""
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = resolve_seed(self.random_state)
+        return seed() if callable(seed) else seed
 
     def counting(self, parents: Parents) -> Learning:
         """Return the same with counts of the families of a structure, counted now where they were not yet."""
