@@ -228,7 +228,7 @@ def _p_values(differences: Floats, overlap: float) -> tuple[float, float, float]
         return 1.0, 1.0, 1.0 if np.isfinite(overlap) else float("nan")
     if np.isnan(differences).any():
         return float("nan"), float("nan"), float("nan")
-    wilcoxon = float(stats.wilcoxon(differences).pvalue)
+    wilcoxon = _signed_rank_p(differences[differences != 0])
     n = len(differences)
     variance = float(np.var(differences, ddof=1)) if np.isfinite(differences).all() else float("inf")
     if not np.isfinite(variance):
@@ -240,3 +240,25 @@ def _p_values(differences: Floats, overlap: float) -> tuple[float, float, float]
         for factor in (1 / n, 1 / n + overlap)
     )
     return wilcoxon, plain, corrected
+
+
+def _signed_rank_p(differences: Floats) -> float:
+    """Return the p-value of Wilcoxon's signed-rank test, exact for up to 50 differences, ties among them or not.
+
+    SciPy's choice between exact and approximate distributions changes with its version.
+    """
+    from scipy import stats
+
+    if len(differences) > _MOST_EXACT:
+        return float(stats.wilcoxon(differences).pvalue)
+    ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(np.int64)  # twice the ranks: whole with ties, too
+    ways = np.zeros(int(ranks.sum()) + 1)  # of choosing the signs so that the positive ranks have a given sum
+    ways[0] = 1
+    for rank in ranks:
+        ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
+    distance = np.abs(2 * np.arange(len(ways)) - ranks.sum())
+    observed = abs(2 * int(ranks[differences > 0].sum()) - int(ranks.sum()))
+    return float(ways[distance >= observed].sum() / ways.sum())
+
+
+_MOST_EXACT = 50

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -312,3 +314,16 @@ def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
         compare(cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=2, random_state=0), "auc")
     with pytest.raises(TypeError, match=r"result must be what cross_validate returns, .* but is of type NoneType"):
         compare(None)
+
+
+@pytest.mark.parametrize(
+    "differences", [[0.5], [1, -2, 3], [1, 1, -2, 3, 3, -1, 2], [0.1, 0.1, 0.1, -0.1], [1, -np.inf]]
+)
+def test_the_signed_rank_test_counts_all_signs(differences):
+    values = np.array(differences, dtype=float)
+    ranks = [sum((abs(v) > np.abs(values)) + 0.5 * (abs(v) == np.abs(values))) + 0.5 for v in values]
+    observed = abs(sum(np.sign(v) * rank for v, rank in zip(values, ranks, strict=True)))
+    sums = [abs(np.dot(signs, ranks)) for signs in itertools.product([-1, 1], repeat=len(values))]
+    expected = np.mean([total >= observed - 1e-9 for total in sums])
+    test = compare({"a": [*values, 0.0], "b": np.zeros(len(values) + 1)})["a", "b"]
+    assert test.wilcoxon_p == pytest.approx(expected, abs=1e-12)
