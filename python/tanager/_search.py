@@ -25,32 +25,7 @@ _ENOUGH = 2**62
 
 
 class WrapperSearch(StructureLearner):
-    """Greedy search; a subclass names its method.
-
-    Parameters
-    ----------
-    cv : int, array-like of shape (n_rows,) or splitter, default=5
-        The folds: how many, stratified and drawn with the classifier's ``random_state``; or the fold of each row; or a
-        splitter of scikit-learn whose test sets share out the rows.
-    epsilon : float, default=0.01
-        A step must raise the score by at least this much.
-    alpha : float, default=1.0
-        Smoothing of the tables that candidates are judged with; the final ones are made by the parameter learner.
-    objective : {"accuracy", "log_score"}, default="accuracy"
-        What is averaged over the folds: the share of rows predicted rightly, as in the papers, or the mean of
-        ln P(class | row), which is smoother and has fewer ties.
-    start : list of (parent, child) or None, default=None
-        Arcs between features to begin with.
-    required, forbidden : list of (parent, child) or None, default=None
-        Arcs that are there from the start and stay, and arcs that never come about.
-    max_steps : int or None, default=None
-        Stop after this many accepted steps.
-    time_limit : float or None, default=None
-        Stop after this many seconds, with the best structure so far and a warning.
-    memory_limit : int, default=2**30
-        Bytes for tables that are kept. Less only costs time, except that candidates whose table alone is larger are not
-        tried.
-    """
+    """Greedy search; a subclass names its method. `HillClimb` tells what the parameters mean."""
 
     _needs_rows = True
     _method = ""

@@ -8,6 +8,7 @@
 #include "averaging/aode_block.hpp"
 #include "averaging/aode_finish.hpp"
 #include "averaging/aode_plan.hpp"
+#include "batches.hpp"
 #include "check.hpp"
 #include "random_networks.hpp"
 #include "support/cpu.hpp"
@@ -104,32 +105,6 @@ void check_row(const AodePredictor& predictor, const std::vector<Code>& row, con
     CHECK_NEAR(log_posterior[c], std::log(p), 1e-12);
   }
 }
-
-/// Rows in every form a batch may have.
-struct Batch {
-  std::size_t n_rows;
-  std::vector<Code> rows;
-  std::vector<std::uint8_t> narrow_rows;
-  std::vector<std::vector<std::uint8_t>> narrow;
-  std::vector<std::vector<std::uint16_t>> wide;
-
-  Batch(const std::vector<std::vector<Code>>& all) : n_rows(all.size()), narrow(all[0].size()), wide(all[0].size()) {
-    for (const auto& row : all)
-      for (std::size_t f = 0; f < row.size(); ++f) {
-        const auto byte = row[f] == kMissing ? kMissing8 : static_cast<std::uint8_t>(row[f]);
-        rows.push_back(row[f]);
-        narrow_rows.push_back(byte);
-        narrow[f].push_back(byte);
-        wide[f].push_back(row[f]);
-      }
-  }
-  std::vector<CodeColumn> columns(bool use_wide) const {
-    std::vector<CodeColumn> result;
-    for (std::size_t f = 0; f < narrow.size(); ++f)
-      result.push_back(use_wide ? CodeColumn(wide[f].data()) : CodeColumn(narrow[f].data()));
-    return result;
-  }
-};
 
 /// Tables of so few or so unlike numbers that products need powers of two: alpha of 1e-100 does that to a few features.
 Aode strained_aode(std::mt19937_64& random, const Shape& shape) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "batches.hpp"
 #include "check.hpp"
 #include "inference/block.hpp"
 #include "inference/tables.hpp"
@@ -43,35 +44,6 @@ Network draw_network(std::mt19937_64& random, const Shape& shape, bool with_zero
 std::vector<std::uint32_t> cards_of(const Network& network) {
   return {network.cardinalities().begin(), network.cardinalities().end()};
 }
-
-/// Rows as 8-bit columns, 16-bit columns, 8-bit rows and 16-bit rows.
-struct Batch {
-  std::size_t n_rows;
-  std::vector<Code> rows;
-  std::vector<std::uint8_t> narrow_rows;
-  std::vector<std::vector<std::uint8_t>> narrow;
-  std::vector<std::vector<std::uint16_t>> wide;
-
-  Batch(const std::vector<std::vector<Code>>& all) : n_rows(all.size()) {
-    const std::size_t n = all[0].size();
-    narrow.assign(n, {});
-    wide.assign(n, {});
-    for (const auto& row : all)
-      for (std::size_t f = 0; f < n; ++f) {
-        const auto byte = row[f] == kMissing ? kMissing8 : static_cast<std::uint8_t>(row[f]);
-        rows.push_back(row[f]);
-        narrow_rows.push_back(byte);
-        narrow[f].push_back(byte);
-        wide[f].push_back(row[f]);
-      }
-  }
-  std::vector<CodeColumn> columns(bool use_wide) const {
-    std::vector<CodeColumn> result;
-    for (std::size_t f = 0; f < narrow.size(); ++f)
-      result.push_back(use_wide ? CodeColumn(wide[f].data()) : CodeColumn(narrow[f].data()));
-    return result;
-  }
-};
 
 }  // namespace
 

@@ -127,8 +127,8 @@ TANAGER_ALWAYS_INLINE void widen_bounds_body(const double* terms, std::size_t n_
 /// way: sums on the grid are exact.
 TANAGER_ALWAYS_INLINE std::int8_t settle(const CandidateBlock& block, const double* sum, const double* low,
                                          const double* high) {
-  // Its own class is left out of the others by its bias being zero: it cannot exceed itself from above, but its least
-  // could be below its largest, hence the comparison with both ends.
+  // Wrong if another class is sure to end above the most that its own can reach. Its own cannot seem to be that other
+  // one, since its least is at most its largest.
   const double own_low = sum[block.label] + low[block.label], own_high = sum[block.label] + high[block.label];
   Four least, others;
   add_four(sum, low, block.bias, least);

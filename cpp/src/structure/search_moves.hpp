@@ -47,7 +47,7 @@ class MoveGenerator {
   virtual std::vector<Move> propose(const SearchState& state, const Score& score) = 0;
   /// What a move means.
   virtual std::vector<StructureChange> expand(const Move& move, const SearchState& state) const = 0;
-  /// Told of the move that was accepted; `state` is that before it.
+  /// Told of the move that was accepted.
   virtual void accepted(const Move& /*move*/) {}
 
  protected:

@@ -76,59 +76,68 @@ Terms SearchScorer::present_terms(std::size_t feature) const {
   return state_.absent[feature] ? nullptr : tables_.terms(feature, state_.parents[feature]);
 }
 
-/// Sums of several families' terms: neighbors are joined into one table while that is small, so that a row costs fewer
-/// look-ups.
-SearchScorer::Lookups SearchScorer::joined(const Lookups& lookups) const {
+/// How many look-ups from `first` on make a small table together; one at least.
+std::size_t SearchScorer::count_joined(const Lookups& lookups, std::size_t first) const {
+  std::vector<std::size_t> features;
+  std::size_t cells = 1, largest = kJoinedCells, last = first;
+  for (; last < lookups.size() && !lookups[last].terms->is_sparse(); ++last) {
+    const FamilyTerms& family = *lookups[last].terms;
+    largest = std::max(largest, family.n_cells());
+    for (const std::size_t f : family.features)
+      if (std::find(features.begin(), features.end(), f) == features.end()) {
+        features.push_back(f);
+        cells *= rows_.n_slots(f);
+      }
+    if (last > first && cells > largest) break;
+  }
+  return std::max<std::size_t>(last - first, 1);
+}
+
+/// One table for the signed sum of several families' terms.
+Terms SearchScorer::sum_of(std::span<const SignedTerms> lookups) const {
   const std::size_t width = tables_.width(), folds = rows_.n_folds();
+  FamilyTerms sum;
+  std::size_t cells = 1;
+  for (const SignedTerms& lookup : lookups)
+    for (const std::size_t f : lookup.terms->features)
+      if (std::find(sum.features.begin(), sum.features.end(), f) == sum.features.end()) {
+        sum.features.push_back(f);
+        sum.strides.push_back(static_cast<std::uint32_t>(cells));
+        cells *= rows_.n_slots(f);
+      }
+  for (std::size_t k = 0; k <= folds; ++k) sum.begin.push_back(k * cells);
+  sum.terms.assign(folds * cells * width, 0.0);
+  std::vector<std::uint32_t> cell(cells);
+  for (const SignedTerms& lookup : lookups) {
+    const FamilyTerms& family = *lookup.terms;
+    // The family's cell for every cell of the sum: built up feature by feature, from the innermost outwards.
+    std::size_t size = 1;
+    cell[0] = 0;
+    for (const std::size_t f : sum.features) {
+      const auto at = std::find(family.features.begin(), family.features.end(), f);
+      const std::uint32_t step =
+          at == family.features.end() ? 0 : family.strides[static_cast<std::size_t>(at - family.features.begin())];
+      for (std::uint32_t value = 1; value < rows_.n_slots(f); ++value)
+        for (std::size_t i = 0; i < size; ++i) cell[value * size + i] = cell[i] + value * step;
+      size *= rows_.n_slots(f);
+    }
+    for (std::size_t k = 0; k < folds; ++k)
+      add_terms(family.fold(k, width), cell.data(), cells, width, lookup.sign, sum.terms.data() + sum.begin[k] * width,
+                isa_);
+  }
+  return std::make_shared<const FamilyTerms>(std::move(sum));
+}
+
+/// Neighbors joined into one table while that is small, so that a row costs fewer look-ups.
+SearchScorer::Lookups SearchScorer::joined(const Lookups& lookups) const {
   Lookups result;
   for (std::size_t first = 0; first < lookups.size();) {
-    std::vector<std::size_t> features;
-    std::size_t cells = 1, largest = kJoinedCells, last = first;
-    for (; last < lookups.size() && !lookups[last].terms->is_sparse(); ++last) {
-      std::size_t grown = cells;
-      std::vector<std::size_t> added;
-      for (const std::size_t f : lookups[last].terms->features)
-        if (std::find(features.begin(), features.end(), f) == features.end()) {
-          added.push_back(f);
-          grown *= rows_.n_slots(f);
-        }
-      largest = std::max(largest, lookups[last].terms->n_cells());
-      if (last > first && grown > largest) break;
-      cells = grown;
-      features.insert(features.end(), added.begin(), added.end());
-    }
-    if (last <= first + 1) {  // nothing to join with
-      result.push_back(lookups[first++]);
-      continue;
-    }
-    FamilyTerms sum;
-    sum.features = features;
-    for (std::size_t k = 0; k <= folds; ++k) sum.begin.push_back(k * cells);
-    sum.terms.assign(folds * cells * width, 0.0);
-    std::size_t stride = 1;
-    for (const std::size_t f : features) {
-      sum.strides.push_back(static_cast<std::uint32_t>(stride));
-      stride *= rows_.n_slots(f);
-    }
-    std::vector<std::uint32_t> cell(cells);
-    for (; first < last; ++first) {
-      const FamilyTerms& family = *lookups[first].terms;
-      // The family's cell for every joined cell: built up feature by feature, from the innermost outwards.
-      std::size_t size = 1;
-      cell[0] = 0;
-      for (const std::size_t f : features) {
-        const auto at = std::find(family.features.begin(), family.features.end(), f);
-        const std::uint32_t step =
-            at == family.features.end() ? 0 : family.strides[static_cast<std::size_t>(at - family.features.begin())];
-        for (std::uint32_t value = 1; value < rows_.n_slots(f); ++value)
-          for (std::size_t i = 0; i < size; ++i) cell[value * size + i] = cell[i] + value * step;
-        size *= rows_.n_slots(f);
-      }
-      for (std::size_t k = 0; k < folds; ++k)
-        add_terms(family.fold(k, width), cell.data(), cells, width, lookups[first].sign,
-                  sum.terms.data() + sum.begin[k] * width, isa_);
-    }
-    result.push_back({std::make_shared<const FamilyTerms>(std::move(sum)), 1.0});
+    const std::size_t count = count_joined(lookups, first);
+    if (count == 1)
+      result.push_back(lookups[first]);
+    else
+      result.push_back({sum_of(std::span(lookups).subspan(first, count)), 1.0});
+    first += count;
   }
   return result;
 }

@@ -41,6 +41,16 @@ LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
   return LogGrid(rows.n_features() + 1, largest, zeros);
 }
 
+/// Turns whole counts [fold][cell] into those of all other folds.
+void leave_out_folds(std::span<float> counts, std::size_t folds) {
+  const std::size_t cells = counts.size() / folds;
+  for (std::size_t i = 0; i < cells; ++i) {
+    float total = 0;
+    for (std::size_t k = 0; k < folds; ++k) total += counts[k * cells + i];
+    for (std::size_t k = 0; k < folds; ++k) counts[k * cells + i] = total - counts[k * cells + i];
+  }
+}
+
 std::size_t width_for(std::uint32_t n_classes, const LogGrid& grid) {
   if (n_classes == 2 && !grid.has_zeros()) return 1;
   return (std::size_t{n_classes} + 3) / 4 * 4;
@@ -98,54 +108,55 @@ void SearchTables::tabulate_logarithms() {
   log_counts_ = tabulate(alpha_);
 }
 
-void SearchTables::count_pairs(int threads) {
-  const std::size_t n = rows_.n_features(), s = rows_.n_classes(), folds = rows_.n_folds();
+/// Whether the counts of all pairs take at most half of the memory, with those of one fold in double precision beside
+/// them while they are made.
+bool SearchTables::can_keep_pairs() const {
   double values = 0, squares = 0;
-  for (std::size_t f = 0; f < n; ++f) {
+  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
     values += rows_.n_values(f);
     squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
   }
-  // While they are made, one fold's counts are there in double precision, too.
-  const double cells = (values * values - squares) / 2 * static_cast<double>(s);
-  const double bytes = cells * (static_cast<double>(folds) * sizeof(float) + sizeof(double));
-  if (log_counts_.empty() || bytes > static_cast<double>(memory_limit_) / 2) return;
-  std::size_t size = 0;
-  for (std::size_t u = 0; u < n; ++u)
+  const double cells = (values * values - squares) / 2 * rows_.n_classes();
+  const double bytes = cells * (static_cast<double>(rows_.n_folds()) * sizeof(float) + sizeof(double));
+  return !log_counts_.empty() && bytes <= static_cast<double>(memory_limit_) / 2;
+}
+
+void SearchTables::place_pairs() {
+  const std::size_t n = rows_.n_features(), s = rows_.n_classes(), folds = rows_.n_folds();
+  std::size_t pairs = 0, singles = 0;
+  for (std::size_t u = 0; u < n; ++u) {
+    single_offsets_.push_back(singles);
+    singles += rows_.n_values(u) * s;
     for (std::size_t v = u + 1; v < n; ++v) {
-      pair_offsets_.push_back(size);
-      size += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s * folds;
+      pair_offsets_.push_back(pairs);
+      pairs += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s * folds;
     }
-  pair_counts_.resize(size);
-  std::size_t n_values = 0;
-  for (std::size_t f = 0; f < n; ++f) {
-    single_offsets_.push_back(n_values * s);
-    n_values += rows_.n_values(f);
   }
-  std::vector<float> total(size / folds, 0.0F), single_total(n_values * s, 0.0F);
+  pair_counts_.resize(pairs);
+  single_counts_.resize(singles * folds);
+}
+
+void SearchTables::count_pairs(int threads) {
+  if (!can_keep_pairs()) return;
+  place_pairs();
+  const std::size_t n = rows_.n_features(), folds = rows_.n_folds(), singles = single_counts_.size() / folds;
   for (std::size_t k = 0; k < folds; ++k) {
     const CountSet counts = count(rows_.fold(k), CountScope::kPairs, {}, threads);
-    for (std::size_t f = 0; f < n; ++f)
-      single_counts_.insert(single_counts_.end(), counts.single(f).begin(), counts.single(f).end());
-    for (std::size_t i = 0; i < single_total.size(); ++i)
-      single_total[i] += single_counts_[k * single_total.size() + i];
-    for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t u = 0; u < n; ++u) {
+      std::copy(counts.single(u).begin(), counts.single(u).end(),
+                single_counts_.data() + k * singles + single_offsets_[u]);
       for (std::size_t v = u + 1; v < n; ++v) {
-        const auto cells_of_pair = counts.pair(u, v);
-        const std::size_t offset = pair_offsets_[pair_index(u, v, n)];
-        for (std::size_t i = 0; i < cells_of_pair.size(); ++i) {
-          pair_counts_[offset + k * cells_of_pair.size() + i] = static_cast<float>(cells_of_pair[i]);
-          total[offset / folds + i] += static_cast<float>(cells_of_pair[i]);
-        }
+        const auto cells = counts.pair(u, v);
+        std::copy(cells.begin(), cells.end(),
+                  pair_counts_.data() + pair_offsets_[pair_index(u, v, n)] + k * cells.size());
       }
+    }
   }
+  leave_out_folds(single_counts_, folds);
   for (std::size_t pair = 0; pair < pair_offsets_.size(); ++pair) {
-    const std::size_t begin = pair_offsets_[pair];
-    const std::size_t length = ((pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : size) - begin) / folds;
-    for (std::size_t i = 0; i < length * folds; ++i)
-      pair_counts_[begin + i] = total[begin / folds + i % length] - pair_counts_[begin + i];
+    const std::size_t end = pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : pair_counts_.size();
+    leave_out_folds(std::span(pair_counts_).subspan(pair_offsets_[pair], end - pair_offsets_[pair]), folds);
   }
-  for (std::size_t i = 0; i < single_counts_.size(); ++i)
-    single_counts_[i] = single_total[i % single_total.size()] - single_counts_[i];
   kept_.with([&](Kept& kept) { kept.bytes = (pair_counts_.size() + single_counts_.size()) * sizeof(float); });
 }
 

@@ -72,6 +72,8 @@ class SearchTables {
     const T* cells;
     std::size_t configuration, value;
   };
+  bool can_keep_pairs() const;
+  void place_pairs();
   void count_pairs(int threads);
   void tabulate_logarithms();
   void estimate_prior(const std::vector<double>& given);
