@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
-from ._settings import Learned, Learning, Predictor, Requirements
+from ._settings import SHOWN, Learned, Learning, Predictor, Requirements
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 
@@ -270,10 +270,11 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._predictor: Predictor = learned.predictor
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
-        if learned.trace is not None:
-            self.search_trace_ = learned.trace
-        elif "search_trace_" in self.__dict__:
-            del self.search_trace_
+        # What this fit has to show replaces all that an earlier one showed.
+        shown = {**learned.shown, **({} if learned.trace is None else {"search_trace_": learned.trace})}
+        for name in SHOWN - shown.keys():
+            self.__dict__.pop(name, None)
+        self.__dict__.update(shown)
 
     # -- prediction
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from sklearn.base import BaseEstimator
 from . import _core, discretize, parameters, structure
 from ._base import BaseClassifier, Schema
 from ._encoding import ColumnEncoder, Encoder
-from ._settings import Learned
-from ._trace import SearchTrace
+from ._settings import FEATURE_NUMBERS, Learned, Shown
 
 _LEARNED = ("network_", "n_parameters_", "counts_", "_core_model", "_predictor")
 
@@ -61,6 +61,7 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
             for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True)
         ],
         "declared": [column.declared for column in clf._encoder.columns],
+        "shown": {name: values.tolist() for name, values in _shown(clf).items()},
     }
     return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, clf._schema.feature_names, _storable)
 
@@ -95,8 +96,19 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     classes = _array(model.classes, settings["class_type"])
     schema = Schema(names if settings["named_features"] else None, len(names), str(settings["class_name"]))
     encoder = Encoder(columns, schema.names)
-    clf._set_learned(schema, encoder, classes, _learned(model))
+    shown = {name: _feature_numbers(name, values, len(names)) for name, values in settings.get("shown", {}).items()}
+    clf._set_learned(schema, encoder, classes, replace(_learned(model), shown=shown))
     return clf
+
+
+def _shown(clf: BaseClassifier) -> Shown:
+    return {name: clf.__dict__[name] for name in FEATURE_NUMBERS & clf.__dict__.keys()}
+
+
+def _feature_numbers(name: str, values: Any, n_features: int) -> npt.NDArray[np.float64]:
+    if name not in FEATURE_NUMBERS or not isinstance(values, list) or len(values) != n_features:
+        raise ValueError(f"{name!r} must be one of {sorted(FEATURE_NUMBERS)}, with a number for each feature")
+    return np.array([float(value) for value in values])
 
 
 def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
@@ -117,13 +129,13 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     state = dict(state)
     model = _core.Model.from_bytes(state.pop("_model"))
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
-    trace = clf.__dict__.get("search_trace_")
-    clf._set_learned(clf._schema, clf._encoder, clf.classes_, _learned(model, trace))
+    learned = replace(_learned(model), trace=clf.__dict__.get("search_trace_"), shown=_shown(clf))
+    clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 
 
-def _learned(model: _core.Model, trace: SearchTrace | None = None) -> Learned:
-    return Learned(model.classifier, model.predictor, model.counts, trace)
+def _learned(model: _core.Model) -> Learned:
+    return Learned(model.classifier, model.predictor, model.counts)
 
 
 def _build(

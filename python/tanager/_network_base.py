@@ -59,8 +59,8 @@ class BaseNetworkClassifier(BaseClassifier):
     def _learn(self, learning: Learning) -> Learned:
         found = self._structure()._learn(learning)
         learning = learning.counting(found.parents)
-        core = resolve_parameters(self.parameters)._estimate(learning, found.parents)
-        return Learned(core, _core.Predictor(core), learning.counts, found.trace)
+        made = resolve_parameters(self.parameters)._estimate(learning, found.parents)
+        return Learned(made.core, _core.Predictor(made.core), learning.counts, found.trace, made.shown)
 
     def _attributes(
         self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
@@ -69,12 +69,13 @@ class BaseNetworkClassifier(BaseClassifier):
         return {"network_": network}
 
     def _check_parts(self) -> None:
-        learner = self._structure()
-        if learner._needs_rows:
-            raise ValueError(
-                f"{type(learner).__name__} needs all rows at once, so that it cannot learn part by part: use fit, or "
-                "partial_fit with FixedStructure"
-            )
+        structure, parameters = self._structure(), resolve_parameters(self.parameters)
+        for learner, instead in ((structure, "FixedStructure"), (parameters, "Dirichlet")):
+            if learner._needs_rows:
+                raise ValueError(
+                    f"{type(learner).__name__} needs all rows at once, so that it cannot learn part by part: use fit, or "
+                    f"partial_fit with {instead}"
+                )
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Protocol, TypeVar
 
@@ -81,6 +81,22 @@ class LearnedStructure:
     trace: SearchTrace | None = None
 
 
+#: What a parameter learner found on its way, one number per feature, by the name of the fitted attribute that shows it.
+Shown = dict[str, npt.NDArray[np.float64]]
+
+#: The fitted attributes that exist only where a learner has them to show; the first ones are those of `Shown`.
+FEATURE_NUMBERS = frozenset({"feature_weights_", "arc_probabilities_"})
+SHOWN = FEATURE_NUMBERS | {"search_trace_"}
+
+
+@dataclass(frozen=True)
+class LearnedParameters:
+    """What a parameter learner made: the network, and what it found on its way."""
+
+    core: _core.Network
+    shown: Shown = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Learned:
     """A model ready to predict, with the counts that `partial_fit` would go on from."""
@@ -89,6 +105,7 @@ class Learned:
     predictor: Predictor
     counts: _core.CountSet | None
     trace: SearchTrace | None = None
+    shown: Shown = field(default_factory=dict)
 
 
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
 from . import _core
-from ._settings import Learning, Parents, Settings, as_number, resolve
+from ._parameter_learner import ParameterLearner
+from ._settings import LearnedParameters, Learning, Parents, as_number, resolve
 
 __all__ = ["Dirichlet", "MaximumLikelihood", "ParameterLearner"]
-
-
-class ParameterLearner(Settings, ABC):
-    """Base of all parameter learners."""
-
-    @abstractmethod
-    def _estimate(self, learning: Learning, parents: Parents) -> _core.Network:
-        """Return the network with its tables."""
 
 
 class MaximumLikelihood(ParameterLearner):
@@ -34,8 +26,8 @@ class MaximumLikelihood(ParameterLearner):
            [0., 1.]])
     """
 
-    def _estimate(self, learning: Learning, parents: Parents) -> _core.Network:
-        return _core.estimate_dirichlet(parents, learning.counts, 0.0, None, learning.class_prior)
+    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+        return LearnedParameters(_core.estimate_dirichlet(parents, learning.counts, 0.0, None, learning.class_prior))
 
 
 class Dirichlet(ParameterLearner):
@@ -69,12 +61,12 @@ class Dirichlet(ParameterLearner):
         self.alpha = alpha
         self.equivalent_sample_size = equivalent_sample_size
 
-    def _estimate(self, learning: Learning, parents: Parents) -> _core.Network:
+    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
         size = self.equivalent_sample_size
         if size is not None:
             size = as_number(size, "equivalent_sample_size")
-        return _core.estimate_dirichlet(parents, learning.counts, alpha, size, learning.class_prior)
+        return LearnedParameters(_core.estimate_dirichlet(parents, learning.counts, alpha, size, learning.class_prior))
 
 
 BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
