@@ -194,6 +194,20 @@ TEST(settled_rows_never_contradict_the_count) {
   CHECK(settled_blocks > blocks / 10 && settled_blocks < blocks);
 }
 
+TEST(positive_sums_are_counted_as_a_plain_loop_does) {
+  std::mt19937_64 random(5);
+  for (const std::size_t n : kRows) {
+    std::vector<double> a(n), b(n);
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      a[i] = static_cast<double>(random() % 9) - 4;  // sums of zero are common, and not positive
+      b[i] = static_cast<double>(random() % 9) - 4;
+      if (a[i] + b[i] > 0) ++expected;
+    }
+    for (const Isa isa : levels()) CHECK_EQ(count_positive_sums(a.data(), b.data(), n, isa), expected);
+  }
+}
+
 TEST(codes_and_terms_are_added_as_plain_loops_do) {
   std::mt19937_64 random(3);
   for (const std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{16}, std::size_t{33}, std::size_t{1000}}) {

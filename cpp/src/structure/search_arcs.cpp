@@ -90,20 +90,24 @@ std::vector<std::size_t> SuperParentMoves::children_for(std::size_t parent, cons
 
 std::vector<Move> SuperParentMoves::propose(const SearchState& state, const Score& score) {
   std::vector<Move> moves;
-  for (std::size_t parent = 0; parent < state.parents.size(); ++parent)
-    if (!state.absent[parent] && !children_for(parent, state).empty())
-      moves.push_back({Move::Kind::kParentOfAll, static_cast<std::uint32_t>(parent), 0});
+  children_.assign(state.parents.size(), {});
+  for (std::size_t parent = 0; parent < state.parents.size(); ++parent) {
+    if (state.absent[parent]) continue;
+    children_[parent] = children_for(parent, state);
+    if (!children_[parent].empty()) moves.push_back({Move::Kind::kParentOfAll, static_cast<std::uint32_t>(parent), 0});
+  }
   if (moves.empty()) return {};
   const std::size_t best = moves[first_best(score(moves))].slot;
   moves.clear();
-  for (const std::size_t child : children_for(best, state)) moves.push_back(arc(best, child));
+  for (const std::size_t child : children_[best]) moves.push_back(arc(best, child));
   return moves;
 }
 
 std::vector<StructureChange> SuperParentMoves::expand(const Move& move, const SearchState& state) const {
   if (move.kind == Move::Kind::kArc) return ArcMoves::expand(move, state);
   std::vector<StructureChange> changes;
-  for (const std::size_t child : children_for(move.slot, state)) changes.push_back({child, false, {move.slot}});
+  changes.reserve(children_[move.slot].size());
+  for (const std::size_t child : children_[move.slot]) changes.push_back({child, false, {move.slot}});
   return changes;
 }
 

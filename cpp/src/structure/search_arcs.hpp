@@ -33,6 +33,8 @@ class SuperParentMoves : public ArcMoves {
 
  private:
   std::vector<std::size_t> children_for(std::size_t parent, const SearchState& state) const;
+
+  std::vector<std::vector<std::size_t>> children_;  // of every feature as a super-parent, in the step being proposed
 };
 
 }  // namespace tanager

@@ -25,7 +25,15 @@ template <bool kSubtract>
 TANAGER_ALWAYS_INLINE void add_signed(const double* terms, const std::uint32_t* index, std::size_t rows,
                                       std::size_t width, double* sums) {
   if (width == 1) {
-    for (std::size_t i = 0; i < rows; ++i) sums[i] += kSubtract ? -terms[index[i]] : terms[index[i]];
+    const auto add = [&](std::size_t i) { sums[i] += kSubtract ? -terms[index[i]] : terms[index[i]]; };
+    std::size_t i = 0;
+    for (; i + 4 <= rows; i += 4) {  // compilers leave the counting of so short a loop at half of its work
+      add(i);
+      add(i + 1);
+      add(i + 2);
+      add(i + 3);
+    }
+    for (; i < rows; ++i) add(i);
     return;
   }
   for (std::size_t i = 0; i < rows; ++i) {
@@ -50,6 +58,12 @@ TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
     for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] > 0 ? 1U : 0U;
   else
     for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] + block.terms[block.index[i]] > 0 ? 1U : 0U;
+  return positive;
+}
+
+TANAGER_ALWAYS_INLINE std::size_t count_positive_sums_body(const double* a, const double* b, std::size_t rows) {
+  std::uint64_t positive = 0;
+  for (std::size_t i = 0; i < rows; ++i) positive += a[i] + b[i] > 0 ? 1U : 0U;
   return positive;
 }
 
@@ -201,6 +215,12 @@ TANAGER_TARGET_AVX2 void add_terms_avx2(const double* terms, const std::uint32_t
                                         std::size_t width, double sign, double* sums) {
   add_terms_body(terms, index, rows, width, sign, sums);
 }
+TANAGER_TARGET_AVX2 std::size_t count_positive_sums_avx2(const double* a, const double* b, std::size_t rows) {
+  return count_positive_sums_body(a, b, rows);
+}
+TANAGER_TARGET_AVX512 std::size_t count_positive_sums_avx512(const double* a, const double* b, std::size_t rows) {
+  return count_positive_sums_body(a, b, rows);
+}
 TANAGER_TARGET_AVX2 std::size_t count_correct_avx2(const CandidateBlock& block) {
   return count_correct_body(block);
 }
@@ -282,6 +302,15 @@ void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows
 #endif
   static_cast<void>(isa);
   add_terms_body(terms, index, rows, width, sign, sums);
+}
+
+std::size_t count_positive_sums(const double* a, const double* b, std::size_t rows, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return count_positive_sums_avx512(a, b, rows);
+  if (isa == Isa::kAvx2) return count_positive_sums_avx2(a, b, rows);
+#endif
+  static_cast<void>(isa);
+  return count_positive_sums_body(a, b, rows);
 }
 
 std::size_t count_correct(const CandidateBlock& block, Isa isa) {

@@ -46,6 +46,9 @@ void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, do
 std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
                         double* sums, std::uint32_t* kept, Isa isa);
 
+/// How many of a[row] + b[row] are positive.
+std::size_t count_positive_sums(const double* a, const double* b, std::size_t rows, Isa isa);
+
 /// How many rows of the block the candidate predicts rightly.
 std::size_t count_correct(const CandidateBlock& block, Isa isa);
 

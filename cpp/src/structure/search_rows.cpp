@@ -44,17 +44,21 @@ Column part(const Column& column, std::size_t begin, std::size_t end) {
 
 SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row)
     : SearchRows(data, order_of(data, fold_of_row)) {
-  std::vector<std::uint32_t> folds(fold_of_row.begin(), fold_of_row.end());
-  std::sort(folds.begin(), folds.end());
-  if (folds.empty() || folds.front() == folds.back())
-    throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", folds.empty() ? 0 : 1));
+  std::vector<std::size_t> sizes;
+  for (const std::uint32_t fold : fold_of_row) {
+    if (fold >= sizes.size()) sizes.resize(std::size_t{fold} + 1, 0);
+    ++sizes[fold];
+  }
+  const auto empty = std::find(sizes.begin(), sizes.end(), std::size_t{0});
+  const auto n_used = static_cast<std::size_t>(std::count_if(sizes.begin(), sizes.end(), [](auto n) { return n > 0; }));
+  if (n_used < 2) throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", n_used));
+  if (empty != sizes.end())
+    throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ",
+                                 static_cast<std::size_t>(empty - sizes.begin())));
   const Column& target = data_.target();
   std::uint32_t next = 0;
-  for (std::size_t begin = 0; begin < folds.size();) {
-    if (folds[begin] != next)
-      throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ", next));
-    const std::size_t end =
-        static_cast<std::size_t>(std::upper_bound(folds.begin(), folds.end(), next) - folds.begin());
+  for (std::size_t begin = 0; begin < n_rows();) {
+    const std::size_t end = begin + sizes[next];
     fold_begin_.push_back(begin);
     segment_begin_.push_back(segments_.size());
     double weight = 0;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "structure/search_kernels.hpp"
-#include "structure/search_pairs.hpp"
 #include "support/parallel.hpp"
 
 namespace tanager {
@@ -46,6 +45,7 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
                            const SearchOptions& options, int threads)
     : rows_(rows),
       tables_(tables),
+      pairs_(rows, tables),
       state_{std::vector<std::vector<std::size_t>>(rows.n_features()), std::vector<bool>(rows.n_features(), true)},
       objective_(options.objective),
       memory_limit_(options.memory_limit),
@@ -248,6 +248,16 @@ void SearchScorer::add_block(const Lookups& lookups, std::size_t fold, std::size
 void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
                                    std::vector<double>& totals) const {
   const std::size_t width = tables_.width(), folds = rows_.n_folds();
+  if (width == 1 && !base.added.empty() && base.lookups.empty() && candidates[0].lookups.empty()) {
+    // A super-parent: all that it adds is added up already.
+    for (const RowSegment& segment : segments_) {
+      const std::size_t rows = segment.end - segment.begin;
+      const std::size_t second =
+          count_positive_sums(sums_.data() + segment.begin, base.added.data() + segment.begin, rows, isa_);
+      totals[segment.fold] += static_cast<double>(segment.label == 1 ? second : rows - second);
+    }
+    return;
+  }
   const bool bound = candidates.size() >= kLeastToBound && !tables_.grid().has_zeros();
   const Bounds bounds = bound ? bounds_of(candidates) : Bounds{};
   const std::size_t child = bounds.low.empty() ? 0 : candidates[0].lookups[0].terms->features[0];
@@ -359,7 +369,7 @@ void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<cons
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
       add_block(old, segment.fold, first, rows, work, sums.data() + first);
     }
-  const std::vector<double> found = score_pairs(rows_, tables_, child, parents, sums);
+  const std::vector<double> found = pairs_.score(child, parents, sums);
   for (std::size_t i = 0; i < members.size(); ++i) scores[members[i]] = found[i];
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "structure/search_moves.hpp"
+#include "structure/search_pairs.hpp"
 #include "structure/search_rows.hpp"
 #include "structure/search_super_parent.hpp"
 #include "structure/search_tables.hpp"
@@ -84,6 +85,7 @@ class SearchScorer {
 
   const SearchRows& rows_;
   const SearchTables& tables_;
+  PairScorer pairs_;
   SearchState state_;
   SearchObjective objective_;
   std::size_t memory_limit_;

@@ -9,7 +9,7 @@ namespace tanager {
 namespace {
 
 /// Joint values of the features of a group, at most; a single feature may have more.
-constexpr std::size_t kGroupCells = 64;
+constexpr std::size_t kGroupCells = 256;
 
 /// to[j] = from[j] + added - taken, for cells of `width` numbers; `to` may be `from`, and `added` null for nothing.
 void repeat(const double* from, std::size_t size, std::size_t width, const double* added, const double* taken,
@@ -43,7 +43,8 @@ SuperParentSums::SuperParentSums(const SearchRows& rows, const SearchTables& tab
       strides.push_back(stride);
       stride *= rows.n_slots(f);
     }
-    group.index = cells_of_rows(rows, group.features, strides);
+    const auto cells = cells_of_rows(rows, group.features, strides);
+    group.index.assign(cells.begin(), cells.end());  // a group has few cells, or one feature
   }
 }
 
@@ -67,21 +68,30 @@ void SuperParentSums::done_with(std::size_t parent) {
 }
 
 void SuperParentSums::add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const {
-  const std::size_t width = tables_.width(), slots = rows_.n_slots(child) * width;
-  const Terms with = tables_.terms(child, {parent}), without = tables_.terms(child, {});
-  if (with->is_sparse() || without->is_sparse()) {
-    add_family(*with, sign, sums);
-    add_family(*without, -sign, sums);
+  const std::size_t width = tables_.width();
+  const Child found = child_of(parent, child);
+  if (!found.with) {
+    add_sparse(*tables_.terms(child, {parent}), sign, sums);
+    add_sparse(*found.without, -sign, sums);
     return;
   }
-  FamilyTerms change = *with;
-  for (std::size_t k = 0; k < rows_.n_folds(); ++k)
-    for (std::size_t i = change.begin[k] * width; i < change.begin[k + 1] * width; ++i)
-      change.terms[i] -= without->fold(k, width)[i % slots];
-  add_family(change, sign, sums);
+  const std::size_t slots = rows_.n_slots(child), values = rows_.n_slots(parent);
+  std::vector<double> change(values * slots * width);
+  std::uint32_t index[kSearchBlock];
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
+    const double *with = found.with + k * change.size(), *without = found.without->fold(k, width);
+    for (std::size_t i = 0; i < change.size(); ++i) change[i] = with[i] - without[i % (slots * width)];
+    for (std::size_t first = rows_.fold_begin(k); first < rows_.fold_begin(k + 1); first += kSearchBlock) {
+      const std::size_t rows = std::min(kSearchBlock, rows_.fold_begin(k + 1) - first);
+      pair_codes(rows_.codes(child) + first, 1, rows_.codes(parent) + first, static_cast<std::uint32_t>(slots), rows,
+                 index, isa_);
+      add_terms(change.data(), index, rows, width, sign, sums.data() + first * width, isa_);
+    }
+  }
 }
 
-void SuperParentSums::add_family(const FamilyTerms& family, double sign, std::vector<double>& sums) const {
+/// A table whose rows say which of its cells is theirs, or one of a single feature.
+void SuperParentSums::add_sparse(const FamilyTerms& family, double sign, std::vector<double>& sums) const {
   const std::size_t width = tables_.width();
   const auto cells = family.is_sparse() ? family.index : cells_of_rows(rows_, family.features, family.strides);
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
@@ -120,8 +130,8 @@ void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_chil
       any |= children.back().with != nullptr;
     }
     if (!any) continue;
-    std::copy(group.index.begin(), group.index.end(), index.begin());
-    add_codes(rows_.codes(parent), static_cast<std::uint32_t>(group.n_cells), index.size(), index.data(), isa_);
+    pair_codes(group.index.data(), 1, rows_.codes(parent), static_cast<std::uint32_t>(group.n_cells), index.size(),
+               index.data(), isa_);
     for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
       grown.resize(values * group.n_cells * width);
       for (std::size_t value = 0; value < values; ++value) {

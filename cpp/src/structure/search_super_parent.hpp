@@ -32,7 +32,7 @@ class SuperParentSums {
   struct Group {
     std::vector<std::size_t> features;
     std::size_t n_cells = 1;
-    std::vector<std::uint32_t> index;  // of every row
+    std::vector<std::uint16_t> index;  // of every row
   };
   /// A child's terms, [fold][parent][child][width], made for the occasion or kept elsewhere.
   struct Child {
@@ -42,7 +42,7 @@ class SuperParentSums {
   };
   Child child_of(std::size_t parent, std::size_t feature) const;
   void build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const;
-  void add_family(const FamilyTerms& family, double sign, std::vector<double>& sums) const;
+  void add_sparse(const FamilyTerms& family, double sign, std::vector<double>& sums) const;
   void add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const;
 
   const SearchRows& rows_;

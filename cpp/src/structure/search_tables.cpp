@@ -8,6 +8,7 @@
 
 #include "graph/spanning_tree.hpp"
 #include "structure/search_cells.hpp"
+#include "support/parallel.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {
@@ -108,16 +109,17 @@ void SearchTables::tabulate_logarithms() {
   log_counts_ = tabulate(alpha_);
 }
 
-/// Whether the counts of all pairs take at most half of the memory, with those of one fold in double precision beside
-/// them while they are made.
-bool SearchTables::can_keep_pairs() const {
+/// Whether the counts of all pairs take at most half of the memory, with those that each thread makes of a fold in
+/// double precision beside them.
+bool SearchTables::can_keep_pairs(int threads) const {
   double values = 0, squares = 0;
   for (std::size_t f = 0; f < rows_.n_features(); ++f) {
     values += rows_.n_values(f);
     squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
   }
   const double cells = (values * values - squares) / 2 * rows_.n_classes();
-  const double bytes = cells * (static_cast<double>(rows_.n_folds()) * sizeof(float) + sizeof(double));
+  const auto folds = static_cast<double>(rows_.n_folds()), at_once = std::min<double>(resolve_threads(threads), folds);
+  const double bytes = cells * (folds * sizeof(float) + at_once * sizeof(double));
   return !log_counts_.empty() && bytes <= static_cast<double>(memory_limit_) / 2;
 }
 
@@ -137,11 +139,11 @@ void SearchTables::place_pairs() {
 }
 
 void SearchTables::count_pairs(int threads) {
-  if (!can_keep_pairs()) return;
+  if (!can_keep_pairs(threads)) return;
   place_pairs();
   const std::size_t n = rows_.n_features(), folds = rows_.n_folds(), singles = single_counts_.size() / folds;
-  for (std::size_t k = 0; k < folds; ++k) {
-    const CountSet counts = count(rows_.fold(k), CountScope::kPairs, {}, threads);
+  parallel_for(folds, 1, threads, [&](std::size_t k, std::size_t) {
+    const CountSet counts = count(rows_.fold(k), CountScope::kPairs);
     for (std::size_t u = 0; u < n; ++u) {
       std::copy(counts.single(u).begin(), counts.single(u).end(),
                 single_counts_.data() + k * singles + single_offsets_[u]);
@@ -151,7 +153,7 @@ void SearchTables::count_pairs(int threads) {
                   pair_counts_.data() + pair_offsets_[pair_index(u, v, n)] + k * cells.size());
       }
     }
-  }
+  });
   leave_out_folds(single_counts_, folds);
   for (std::size_t pair = 0; pair < pair_offsets_.size(); ++pair) {
     const std::size_t end = pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : pair_counts_.size();
@@ -396,6 +398,15 @@ void SearchTables::pair_terms(std::size_t parent, std::size_t child, double* out
   const std::size_t cells = std::size_t{rows_.n_values(parent)} * rows_.n_values(child);
   for (std::size_t k = 0; k < rows_.n_folds(); ++k)
     estimate_difference(child, rows_.n_values(parent), pair_view(parent, child, k), out + k * cells);
+}
+
+bool SearchTables::reserve(std::size_t bytes, std::size_t freed) const {
+  return kept_.with([&](Kept& kept) {
+    const std::size_t total = kept.bytes - freed + bytes;
+    if (total > memory_limit_) return false;
+    kept.bytes = total;
+    return true;
+  });
 }
 
 /// As `compute_dense`, but only for cells that rows of the fold are in. Counts of a cell and of a configuration of the

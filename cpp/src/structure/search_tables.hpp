@@ -62,6 +62,9 @@ class SearchTables {
   bool has_plain_pairs() const { return width_ == 1 && !pair_counts_.empty() && !rows_.has_missing(); }
   void pair_terms(std::size_t parent, std::size_t child, double* out) const;
 
+  /// Whether `bytes` more may be kept elsewhere in place of `freed`; if so, they count from now on.
+  bool reserve(std::size_t bytes, std::size_t freed) const;
+
   /// Turns logarithms per class, ln 0 being minus infinity, into what `width` says.
   void to_width(const double* logs, double* out) const;
 
@@ -72,7 +75,7 @@ class SearchTables {
     const T* cells;
     std::size_t configuration, value;
   };
-  bool can_keep_pairs() const;
+  bool can_keep_pairs(int threads) const;
   void place_pairs();
   void count_pairs(int threads);
   void tabulate_logarithms();
