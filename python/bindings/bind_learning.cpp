@@ -1,11 +1,10 @@
-// Scores, structure learners and parameter learners.
+// Scores and structure learners.
 #include <string>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
 #include "tanager/scores.hpp"
 #include "tanager/structure.hpp"
 
@@ -54,12 +53,6 @@ Array<double> weights(const CountSet& counts, const std::string& score, int thre
   return to_array(std::move(values));
 }
 
-Network dirichlet(const Parents& parents, const CountSet& counts, double alpha,
-                  std::optional<double> equivalent_sample_size, std::vector<double> class_prior) {
-  const py::gil_scoped_release release;
-  return estimate_dirichlet(to_structure(parents), counts, {alpha, equivalent_sample_size, std::move(class_prior)});
-}
-
 }  // namespace
 
 void bind_learning(py::module_& m) {
@@ -83,8 +76,6 @@ void bind_learning(py::module_& m) {
   m.def("learn_chow_liu", &chow_liu, py::arg("counts"), py::arg("score"), py::arg("root") = py::none(),
         py::arg("threads") = 1);
   m.def("learn_kdb", &kdb, py::arg("counts"), py::arg("k"), py::arg("threads") = 1);
-  m.def("estimate_dirichlet", &dirichlet, py::arg("parents"), py::arg("counts"), py::arg("alpha") = 1.0,
-        py::arg("equivalent_sample_size") = py::none(), py::arg("class_prior") = std::vector<double>());
 }
 
 }  // namespace tanager::python

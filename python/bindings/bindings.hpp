@@ -10,10 +10,12 @@ void bind_network(pybind11::module_& m);
 void bind_averaging(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_learning(pybind11::module_& m);
+void bind_parameters(pybind11::module_& m);
 void bind_discretize(pybind11::module_& m);
 void bind_encoding(pybind11::module_& m);
 void bind_objects(pybind11::module_& m);
 void bind_evaluation(pybind11::module_& m);
 void bind_search(pybind11::module_& m);
+void bind_acll(pybind11::module_& m);
 
 }  // namespace tanager::python

@@ -27,9 +27,11 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_averaging(m);
   tanager::python::bind_model(m);
   tanager::python::bind_learning(m);
+  tanager::python::bind_parameters(m);
   tanager::python::bind_discretize(m);
   tanager::python::bind_encoding(m);
   tanager::python::bind_objects(m);
   tanager::python::bind_evaluation(m);
   tanager::python::bind_search(m);
+  tanager::python::bind_acll(m);
 }

@@ -1,0 +1,87 @@
+// Exact averaging of naive Bayes models over all subsets of features (Dash and Cooper 2002; Wei, Visweswaran and Cooper
+// 2011). Arcs are independent of each other, so that for every feature the ratio of two marginal likelihoods, with the
+// arc from the class and without, gives the arc's probability P, and the average is again a naive Bayes model:
+// theta_kc = P (N_kc + a) / (N_c + r a) + (1 - P) (N_k + a) / (N + r a). All in logarithms.
+#include <cmath>
+#include <limits>
+
+#include "parameters/tables.hpp"
+#include "support/special.hpp"
+#include "tanager/parameters.hpp"
+
+namespace tanager {
+namespace {
+
+/// Counts of one feature without the class, and of the rows where it is observed.
+struct Margins {
+  std::vector<double> values;   // N_k
+  std::vector<double> classes;  // N_c
+  double total = 0;
+};
+
+Margins margins_of(std::span<const double> cells, std::size_t values, std::size_t classes) {
+  Margins sums{std::vector<double>(values), std::vector<double>(classes)};
+  for (std::size_t k = 0; k < values; ++k)
+    for (std::size_t c = 0; c < classes; ++c) {
+      sums.values[k] += cells[k * classes + c];
+      sums.classes[c] += cells[k * classes + c];
+    }
+  for (const double n : sums.classes) sums.total += n;
+  return sums;
+}
+
+/// ln of P(feature's cells | arc) / P(feature's cells | no arc).
+double log_bayes_factor(std::span<const double> cells, const Margins& sums, double alpha) {
+  const double row_alpha = alpha * static_cast<double>(sums.values.size());
+  double with = 0, without = -log_rising(row_alpha, sums.total);
+  for (const double n : cells) with += log_rising(alpha, n);
+  for (const double n : sums.classes) with -= log_rising(row_alpha, n);
+  for (const double n : sums.values) without += log_rising(alpha, n);
+  return with - without;
+}
+
+/// 1 / (1 + e^-x), where it is tiny, too.
+double logistic(double x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+void check_arc_prior(const std::vector<double>& prior, std::size_t n_features) {
+  if (prior.size() != 1 && prior.size() != n_features)
+    throw InvalidInput(join_text("arc_prior must have one probability, or one for each of the ", n_features,
+                                 " features, but has ", prior.size()));
+  for (const double p : prior)
+    if (!(p >= 0 && p <= 1))
+      throw InvalidInput(join_text("arc_prior must hold probabilities between 0 and 1, but one is ", p));
+}
+
+}  // namespace
+
+ModelAverage estimate_model_averaged(const Structure& structure, const CountSet& counts,
+                                     const ModelAveragedOptions& options) {
+  check_pseudo_counts("alpha", options.alpha, false);
+  check_arc_prior(options.arc_prior, counts.n_features());
+  for (const std::size_t f : structure.order())
+    if (!structure.parents(f).empty())
+      throw InvalidInput(
+          join_text("averaging over naive Bayes models needs a structure without arcs between features, ",
+                    "but feature ", f, " has parent ", structure.parents(f).front()));
+  const std::size_t s = counts.n_classes();
+  std::vector<double> found(counts.n_features(), std::numeric_limits<double>::quiet_NaN());
+  const auto average = [&](std::size_t f, std::span<double> cells) {
+    const std::size_t r = counts.cardinalities()[f];
+    const Margins sums = margins_of(cells, r, s);
+    const double prior = options.arc_prior.size() == 1 ? options.arc_prior[0] : options.arc_prior[f];
+    const double p = logistic(std::log(prior) - std::log1p(-prior) + log_bayes_factor(cells, sums, options.alpha));
+    std::vector<double> alone = sums.values;
+    smooth(cells, r, s, options.alpha);
+    smooth(alone, r, 1, options.alpha);
+    for (std::size_t k = 0; k < r; ++k)
+      for (std::size_t c = 0; c < s; ++c) cells[k * s + c] = p * cells[k * s + c] + (1 - p) * alone[k];
+    found[f] = p;
+  };
+  Network network =
+      make_network(structure, counts, class_distribution(counts, options.alpha, options.class_prior), average);
+  return {std::move(network), std::move(found)};
+}
+
+}  // namespace tanager

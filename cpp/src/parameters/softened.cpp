@@ -1,0 +1,42 @@
+// Smoothing towards the marginal (Friedman, Geiger and Goldszmidt 1997; Cerquides and López de Màntaras 2003, equation
+// 3): theta_jkc = (N_jkc + n0 m_k) / (N_jc + n0), where m_k is the relative frequency of value k among the rows in
+// which the feature is observed, whatever its parents and the class.
+#include "parameters/tables.hpp"
+#include "tanager/parameters.hpp"
+
+namespace tanager {
+namespace {
+
+/// Relative frequencies of a feature's values; uniform if it was never observed.
+std::vector<double> marginal(const CountSet& counts, std::size_t feature) {
+  const std::size_t s = counts.n_classes();
+  const std::span<const double> cells = counts.single(feature);
+  std::vector<double> sums(counts.cardinalities()[feature]);
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    for (std::size_t c = 0; c < s; ++c) sums[k] += cells[k * s + c];
+  smooth(sums, sums.size(), 1, 0);
+  return sums;
+}
+
+}  // namespace
+
+Network estimate_softened(const Structure& structure, const CountSet& counts, const SoftenedOptions& options) {
+  check_pseudo_counts("n0", options.n0, true);
+  const std::size_t s = counts.n_classes();
+  const auto soften = [&](std::size_t f, std::span<double> cells) {
+    const std::vector<double> towards = marginal(counts, f);
+    const std::size_t r = towards.size();
+    for (std::size_t start = 0; start < cells.size(); start += r * s)
+      for (std::size_t c = 0; c < s; ++c) {
+        double total = options.n0;
+        for (std::size_t k = 0; k < r; ++k) total += cells[start + k * s + c];
+        for (std::size_t k = 0; k < r; ++k) {
+          double& cell = cells[start + k * s + c];
+          cell = total > 0 ? (cell + options.n0 * towards[k]) / total : towards[k];
+        }
+      }
+  };
+  return make_network(structure, counts, class_distribution(counts, 0, options.class_prior), soften);
+}
+
+}  // namespace tanager
