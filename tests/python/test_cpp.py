@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("cpp")
 
 
 def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:
     # Without --no-tests=error a build without tests would count as passed.
-    command = [str(cmake_bin / "ctest"), "--no-tests=error", "--output-on-failure"]
+    command = [str(cmake_bin / "ctest"), "--no-tests=error", "--output-on-failure", f"--parallel={os.cpu_count() or 1}"]
     run = subprocess.run(command, cwd=cpp_build, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
 

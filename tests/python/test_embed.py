@@ -13,6 +13,8 @@ import pytest
 
 import tanager
 
+pytestmark = pytest.mark.xdist_group("cpp")
+
 PROGRAM = Path(__file__).resolve().parents[1] / "embed"
 
 
