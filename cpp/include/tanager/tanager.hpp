@@ -1,7 +1,9 @@
 /// Everything: learning, prediction, model files.
 #pragma once
 
+#include "tanager/acll.hpp"
 #include "tanager/aode.hpp"
+#include "tanager/branching.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
 #include "tanager/discretize.hpp"

@@ -1,12 +1,12 @@
-// The loop over the tables of pairs, for every instruction set. It needs a logarithm per cell and per marginal, as mutual
-// information does; these are not logarithms of whole numbers, so they are computed, eight at a time.
+// The loop over the tables of pairs, for every instruction set. It needs a logarithm per cell and per marginal, as
+// mutual information does; these are not logarithms of whole numbers, so they are computed, eight at a time.
 #include "structure/acll_pairs.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "support/vector_log.hpp"
-#include "tanager/acll.hpp"
+#include "tanager/scores.hpp"
 
 namespace tanager {
 namespace {
@@ -23,12 +23,13 @@ struct PairTable {
 };
 
 struct PairSums {
-  double observed;     // all cells
-  double of_cells;     // sum of w_jkc ln m_jkc
-  double of_u, of_v;   // sum of w_jc ln m_jc, and of w_kc ln m_kc
+  double observed;    // all cells
+  double of_cells;    // sum of w_jkc ln m_jkc
+  double of_u, of_v;  // sum of w_jc ln m_jc, and of w_kc ln m_kc
 };
 
-/// Weights and raised weights of the cells of one pair of values; returns their count. The sum runs in four fixed parts.
+/// Weights and raised weights of the cells of one pair of values; returns their count. The sum runs in four fixed
+/// parts.
 TANAGER_ALWAYS_INLINE double weigh_cells(const double* cell, std::size_t classes, double beta, double pseudo_counts,
                                          double* weight, double* raised) {
   double parts[4] = {};

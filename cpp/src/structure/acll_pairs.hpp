@@ -10,7 +10,8 @@
 
 namespace tanager {
 
-/// Gains of arcs, from one look at the table of each pair. With w_jkc = N_jkc + beta N_jk, raised to m_jkc = max(w, N'),
+/// Gains of arcs, from one look at the table of each pair. With w_jkc = N_jkc + beta N_jk, raised to m_jkc = max(w,
+/// N'),
 ///
 ///     score(v|u,C) = sum of w_jkc ln m_jkc - sum over j, c of w_jc ln m_jc,
 ///
@@ -20,9 +21,9 @@ class AcllPairs {
  public:
   AcllPairs(const CountSet& counts, double beta, double pseudo_counts, Isa isa);
 
-  /// score(v|u,C) - score(v|C) and score(u|v,C) - score(u|C) for u < v. Where cells are missing, all of these are those of
-  /// the rows where both are observed, times what all rows weigh over what these do.
-  /// `scratch` is any memory that the calling thread keeps.
+  /// score(v|u,C) - score(v|C) and score(u|v,C) - score(u|C) for u < v. Where cells are missing, all of these are those
+  /// of the rows where both are observed, times what all rows weigh over what these do. `scratch` is any memory that
+  /// the calling thread keeps.
   std::pair<double, double> gains(std::size_t u, std::size_t v, std::vector<double>& scratch) const;
 
  private:

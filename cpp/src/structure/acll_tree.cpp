@@ -2,12 +2,12 @@
 // score is not the same for both directions of an arc, so the best tree is an optimal branching.
 #include <tuple>
 
-#include "graph/branching.hpp"
 #include "structure/acll_pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
+#include "tanager/acll.hpp"
+#include "tanager/branching.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/structure.hpp"
 
 namespace tanager {
 

@@ -46,6 +46,37 @@ double log_rising(double x, double n) {
   return (x - 0.5) * std::log1p(n / x) + n * (std::log(x + n) - 1) + stirling_rest(x + n) - stirling_rest(x);
 }
 
+double digamma(double x) {
+  // Smaller arguments are moved up by digamma(x) = digamma(x+1) - 1/x; what the sum loses to rounding is kept.
+  double sum = 0, lost = 0;
+  for (; x < kStirling; ++x) {
+    const double term = -1 / x, next = sum + term;
+    lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+    sum = next;
+  }
+  const double inverse = 1 / x, square = inverse * inverse;
+  const double series =
+      square * (1.0 / 12 -
+                square * (1.0 / 120 -
+                          square * (1.0 / 252 - square * (1.0 / 240 - square * (1.0 / 132 - square * 691.0 / 32760)))));
+  return (std::log(x) + sum) + (lost - inverse / 2 - series);
+}
+
+double trigamma_rest(double x) {
+  // All terms are positive: rest(x) = rest(x+1) + 1 / (x^2 (x+1)), and Bernoulli's series from kStirling on.
+  double steps = 0;
+  for (; x < kStirling; ++x) steps += 1 / (x * x * (x + 1));
+  const double inverse = 1 / x, square = inverse * inverse;
+  const double series =
+      1.0 / 6 -
+      square * (1.0 / 30 - square * (1.0 / 42 - square * (1.0 / 30 - square * (5.0 / 66 - square * 691.0 / 2730))));
+  return steps + square * (0.5 + inverse * series);
+}
+
+double trigamma(double x) {
+  return 1 / x + trigamma_rest(x);
+}
+
 const double* CountLogs::small_logs() {
   static const auto table = [] {
     std::array<double, kSmall> logs{};

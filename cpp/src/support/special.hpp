@@ -12,6 +12,17 @@ double log_gamma(double x);
 /// ln of the rising factorial x (x+1) ... (x+n-1) = ln Gamma(x+n) - ln Gamma(x), for x > 0 and real n >= 0.
 double log_rising(double x, double n);
 
+/// The digamma function, the derivative of ln Gamma, for x > 0. Off by about 1e-15, of the result where that is
+/// above 1.
+double digamma(double x);
+
+/// The trigamma function, the derivative of digamma, for x > 0.
+double trigamma(double x);
+
+/// trigamma(x) - 1/x, which is positive, to full relative precision: differences of trigammas of large numbers are made
+/// of it.
+double trigamma_rest(double x);
+
 /// Logarithms of counts, where 0 ln 0 is 0: that of zero is given as zero. Most counts are small whole numbers, whose
 /// logarithms are kept; the result is that of std::log in any case.
 class CountLogs {

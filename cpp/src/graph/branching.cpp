@@ -1,0 +1,173 @@
+// Edmonds' algorithm on a complete graph, in the manner of Tarjan: a path grows backwards along the best arc into its
+// last node; where it meets itself, the cycle becomes one node, and an arc into that node costs what it displaces
+// there. As every node can be reached from every other, all of them end in one, with no root fixed so far: the nested
+// cycles tell the best arborescence of any root, which is all best arcs except those into the cycles around the root.
+// Weights of nodes to come are kept in a matrix, so that a step reads one row and a cycle of k nodes merges k rows and
+// columns.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "support/text.hpp"
+#include "tanager/branching.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+constexpr double kHeaviest = 1e300;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+struct Arc {
+  double weight;
+  std::uint32_t tail, head;  // nodes of the graph itself
+
+  bool better_than(const Arc& other) const {
+    if (weight != other.weight) return weight > other.weight;
+    return tail != other.tail ? tail < other.tail : head < other.head;
+  }
+};
+
+/// A node of the graph or a cycle of such, with the arc that was chosen into it and the cycle that it became part of.
+struct Member {
+  Arc chosen{0, 0, 0};
+  std::size_t cycle = kNone;
+  std::vector<std::size_t> parts;
+};
+
+class Contraction {
+ public:
+  Contraction(std::size_t n, std::span<const double> weights)
+      : n_(n), arcs_(n * n), active_(n), member_of_(n), place_(n, kNone), members_(n) {
+    for (std::size_t v = 0; v < n; ++v) {
+      active_[v] = member_of_[v] = v;
+      for (std::size_t u = 0; u < n; ++u)
+        into(v, u) = {weights[u * n + v], static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v)};
+    }
+  }
+
+  /// All nodes and cycles, the last one being that of everything.
+  std::vector<Member> run() {
+    std::vector<std::size_t> path{0};
+    place_[0] = 0;
+    while (active_.size() > 1) {
+      const std::size_t v = path.back(), u = best_source(v);
+      members_[member_of_[v]].chosen = into(v, u);
+      if (place_[u] == kNone) {
+        place_[u] = path.size();
+        path.push_back(u);
+        continue;
+      }
+      const auto begin = path.begin() + static_cast<std::ptrdiff_t>(place_[u]);
+      const std::vector<std::size_t> cycle(begin, path.end());
+      path.erase(begin + 1, path.end());
+      contract(cycle);
+    }
+    return std::move(members_);
+  }
+
+ private:
+  Arc& into(std::size_t v, std::size_t u) { return arcs_[v * n_ + u]; }
+
+  std::size_t best_source(std::size_t v) {
+    std::size_t best = kNone;
+    for (const std::size_t u : active_)
+      if (u != v && (best == kNone || into(v, u).better_than(into(v, best)))) best = u;
+    return best;
+  }
+
+  /// The cycle lives on in the row and column of its first node.
+  void contract(const std::vector<std::size_t>& cycle) {
+    const std::size_t slot = cycle.front(), number = members_.size();
+    std::vector<bool> inside(n_, false);
+    Member merged;
+    for (const std::size_t x : cycle) {
+      inside[x] = true;
+      merged.parts.push_back(member_of_[x]);
+      members_[member_of_[x]].cycle = number;
+    }
+    std::erase_if(active_, [&](std::size_t x) { return inside[x] && x != slot; });
+    for (const std::size_t u : active_) {
+      if (u == slot) continue;
+      Arc in{0, 0, 0}, out{0, 0, 0};
+      for (const std::size_t x : cycle) {
+        Arc entering = into(x, u);
+        entering.weight -= members_[member_of_[x]].chosen.weight;
+        if (x == slot || entering.better_than(in)) in = entering;
+        if (x == slot || into(u, x).better_than(out)) out = into(u, x);
+      }
+      into(slot, u) = in;
+      into(u, slot) = out;
+    }
+    for (const std::size_t x : cycle)
+      if (x != slot) place_[x] = kNone;
+    member_of_[slot] = number;
+    members_.push_back(std::move(merged));
+  }
+
+  std::size_t n_;
+  std::vector<Arc> arcs_;
+  std::vector<std::size_t> active_;     // rows in use, in ascending order
+  std::vector<std::size_t> member_of_;  // what a row stands for now
+  std::vector<std::size_t> place_;      // of a row in the path
+  std::vector<Member> members_;
+};
+
+/// The root whose arborescence is best: the one that gives up the least of the arcs into the cycles around it. A cycle
+/// has a higher number than its parts, so one pass from the top reaches all.
+std::size_t best_root(std::size_t n, const std::vector<Member>& members) {
+  std::vector<double> given_up(members.size(), 0.0);
+  for (std::size_t m = members.size() - 1; m-- > 0;)
+    given_up[m] = given_up[members[m].cycle] + members[m].chosen.weight;
+  std::size_t best = 0;
+  for (std::size_t v = 1; v < n; ++v)
+    if (given_up[v] < given_up[best]) best = v;
+  return best;
+}
+
+std::vector<std::optional<std::size_t>> expand(std::size_t n, const std::vector<Member>& members, std::size_t root) {
+  std::vector<std::optional<std::size_t>> parent(n);
+  std::vector<std::size_t> entered{root};
+  std::vector<std::size_t> stop{members.size() - 1};  // the cycles around each entered node are open up to this one
+  while (!entered.empty()) {
+    std::size_t inner = entered.back();
+    const std::size_t outermost = stop.back();
+    entered.pop_back();
+    stop.pop_back();
+    for (; inner != outermost; inner = members[inner].cycle)
+      for (const std::size_t part : members[members[inner].cycle].parts) {
+        if (part == inner) continue;
+        const Arc& arc = members[part].chosen;
+        parent[arc.head] = arc.tail;
+        entered.push_back(arc.head);
+        stop.push_back(part);
+      }
+  }
+  return parent;
+}
+
+void check(std::size_t n, std::span<const double> weights, std::optional<std::size_t> root) {
+  if (n > std::numeric_limits<std::uint32_t>::max())
+    throw InvalidInput(join_text("a branching may have at most 4294967295 nodes, but has ", n));
+  if (weights.size() != n * n)
+    throw InvalidInput(
+        join_text("a branching of ", n, " nodes needs ", n * n, " weights, one per arc, but got ", weights.size()));
+  if (root && *root >= n) throw InvalidInput(join_text("the root must be one of the ", n, " nodes, but is ", *root));
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = 0; v < n; ++v)
+      if (u != v && !(std::abs(weights[u * n + v]) <= kHeaviest))
+        throw InvalidInput(join_text("the weights of arcs must be finite and at most ", kHeaviest,
+                                     " in size, but that from ", u, " to ", v, " is ", weights[u * n + v]));
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> maximum_branching(std::size_t n, std::span<const double> weights,
+                                                          std::optional<std::size_t> root) {
+  check(n, weights, root);
+  if (n == 0) return {};
+  const auto members = Contraction(n, weights).run();
+  return expand(n, members, root ? *root : best_root(n, members));
+}
+
+}  // namespace tanager
