@@ -118,7 +118,7 @@ TEST(data_temperature_has_exact_limits) {
     CHECK_EQ(estimate_data_temperature(naive, two_counts(0, 0), options).table(0)[0], 0.5);
     // Beta is one to the last bit: what is left are the relative frequencies.
     const Network cold = estimate_data_temperature(naive, two_counts(300, 100), options);
-    CHECK_EQ(cold.table(0)[0], (0.75 + added) / (1 + 2 * added));
+    CHECK_NEAR(cold.table(0)[0], (0.75 + added) / (1 + 2 * added), 1.2e-16);
     if (added == 0) {
       const Network likely = estimate_dirichlet(naive, two_counts(300, 100), {0, {}, {}});
       CHECK_EQ(cold.table(0)[1], likely.table(0)[1]);

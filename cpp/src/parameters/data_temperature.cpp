@@ -53,7 +53,7 @@ void temper(double* cells, std::size_t values, std::size_t stride, double total,
 /// Turns counts, [configurations][values][classes], into tempered frequencies.
 void temper_all(std::span<double> cells, std::size_t values, std::size_t classes, const Temperature& temperature) {
   const double rows_needed = temperature.rows_needed(values), added = temperature.added;
-  const double scale = 1 + static_cast<double>(values) * added;
+  const double inverse_sum = 1 / (1 + static_cast<double>(values) * added);  // of all f_k after the addition
   for (std::size_t start = 0; start < cells.size(); start += values * classes)
     for (std::size_t c = 0; c < classes; ++c) {
       double* const first = cells.data() + start + c;
@@ -65,7 +65,8 @@ void temper_all(std::span<double> cells, std::size_t values, std::size_t classes
       if (!(total > 0)) {
         for (std::size_t k = 0; k < values; ++k) first[k * classes] = 1 / static_cast<double>(values);
       } else if (total >= kCold * rows_needed) {  // always for a single value, which needs no rows
-        for (std::size_t k = 0; k < values; ++k) first[k * classes] = (first[k * classes] / total + added) / scale;
+        for (std::size_t k = 0; k < values; ++k)
+          first[k * classes] = (first[k * classes] / total + added) * inverse_sum;
       } else {
         temper(first, values, classes, total, most, -std::expm1(-total / rows_needed), added);
       }

@@ -30,13 +30,31 @@ Margins margins_of(std::span<const double> cells, std::size_t values, std::size_
   return sums;
 }
 
+/// ln Gamma(x + n) - ln Gamma(x) for one x and many n.
+class LogRising {
+ public:
+  explicit LogRising(double x) : x_(x), direct_(x < kSmall), at_x_(direct_ ? log_gamma(x) : 0) {}
+
+  double operator()(double n) const {
+    // Few rows, or much that is added to them: what a difference of large logarithms would lose matters.
+    return direct_ && n > kSmall ? log_gamma(x_ + n) - at_x_ : log_rising(x_, n);
+  }
+
+ private:
+  static constexpr double kSmall = 16;
+
+  double x_;
+  bool direct_;
+  double at_x_;
+};
+
 /// ln of P(feature's cells | arc) / P(feature's cells | no arc).
-double log_bayes_factor(std::span<const double> cells, const Margins& sums, double alpha) {
-  const double row_alpha = alpha * static_cast<double>(sums.values.size());
-  double with = 0, without = -log_rising(row_alpha, sums.total);
-  for (const double n : cells) with += log_rising(alpha, n);
-  for (const double n : sums.classes) with -= log_rising(row_alpha, n);
-  for (const double n : sums.values) without += log_rising(alpha, n);
+double log_bayes_factor(std::span<const double> cells, const Margins& sums, const LogRising& of_cell, double alpha) {
+  const LogRising of_row(alpha * static_cast<double>(sums.values.size()));
+  double with = 0, without = -of_row(sums.total);
+  for (const double n : cells) with += of_cell(n);
+  for (const double n : sums.classes) with -= of_row(n);
+  for (const double n : sums.values) without += of_cell(n);
   return with - without;
 }
 
@@ -66,12 +84,14 @@ ModelAverage estimate_model_averaged(const Structure& structure, const CountSet&
           join_text("averaging over naive Bayes models needs a structure without arcs between features, ",
                     "but feature ", f, " has parent ", structure.parents(f).front()));
   const std::size_t s = counts.n_classes();
+  const LogRising of_cell(options.alpha);
   std::vector<double> found(counts.n_features(), std::numeric_limits<double>::quiet_NaN());
   const auto average = [&](std::size_t f, std::span<double> cells) {
     const std::size_t r = counts.cardinalities()[f];
     const Margins sums = margins_of(cells, r, s);
     const double prior = options.arc_prior.size() == 1 ? options.arc_prior[0] : options.arc_prior[f];
-    const double p = logistic(std::log(prior) - std::log1p(-prior) + log_bayes_factor(cells, sums, options.alpha));
+    const double factor = log_bayes_factor(cells, sums, of_cell, options.alpha);
+    const double p = logistic(std::log(prior) - std::log1p(-prior) + factor);
     std::vector<double> alone = sums.values;
     smooth(cells, r, s, options.alpha);
     smooth(alone, r, 1, options.alpha);
