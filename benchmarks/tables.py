@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ def folder() -> Path:
 
 def chess() -> CodedTable:
     """King and rook against king and pawn: 36 features of two or three values, two classes."""
-    cells = _read("chess")
+    cells = read("chess")
     return CodedTable("chess", _coded(cells[:, :-1]), _coded(cells[:, -1:])[:, 0])
 
 
@@ -49,13 +50,14 @@ def letter() -> CodedTable:
     """Letter recognition, every feature cut into five intervals that hold about as many rows each; 26 classes."""
     from tanager import EqualFrequencyDiscretizer
 
-    cells = _read("letter")
+    cells = read("letter")
     numbers = cells[:, :-1].astype(np.float64)
     intervals = EqualFrequencyDiscretizer(5).fit(numbers).transform(numbers)
     return CodedTable("letter in five bins", _coded(np.asarray(intervals)), _coded(cells[:, -1:])[:, 0])
 
 
-def _read(name: str) -> NDArray[Any]:
+def read(name: str) -> NDArray[Any]:
+    """All cells of a table as text, the class last."""
     path = folder() / f"{name}.csv"
     if not path.is_file():
         raise FileNotFoundError(
@@ -63,6 +65,11 @@ def _read(name: str) -> NDArray[Any]:
         )
     with path.open(encoding="utf-8", newline="") as file:
         return np.array(list(csv.reader(file))[1:])
+
+
+def schema(name: str) -> dict[str, Any]:
+    """What is known of a table: its numeric columns, the values of the others and of the class, and the usual split."""
+    return dict(json.loads((folder() / "schema.json").read_text(encoding="utf-8"))[name])
 
 
 def _coded(cells: NDArray[Any]) -> NDArray[np.int8]:
