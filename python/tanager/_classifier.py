@@ -54,6 +54,8 @@ class BayesNetClassifier(BaseNetworkClassifier):
         What it was learned from; `partial_fit` adds to it.
     search_trace_ : SearchTrace
         The steps of a structure learner that searched, with their scores; only after `fit`.
+    arc_probabilities_ : ndarray of shape (n_features_in_,)
+        The probability of every feature to depend on the class; only with ``ModelAveraged``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -50,6 +50,8 @@ class LogRising {
 
 /// ln of P(feature's cells | arc) / P(feature's cells | no arc).
 double log_bayes_factor(std::span<const double> cells, const Margins& sums, const LogRising& of_cell, double alpha) {
+  // With one value or one class both are the same, and so they are to the last bit.
+  if (sums.values.size() == 1 || sums.classes.size() == 1) return 0;
   const LogRising of_row(alpha * static_cast<double>(sums.values.size()));
   double with = 0, without = -of_row(sums.total);
   for (const double n : cells) with += of_cell(n);
