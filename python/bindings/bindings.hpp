@@ -11,6 +11,7 @@ void bind_averaging(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_learning(pybind11::module_& m);
 void bind_parameters(pybind11::module_& m);
+void bind_feature_weights(pybind11::module_& m);
 void bind_discretize(pybind11::module_& m);
 void bind_encoding(pybind11::module_& m);
 void bind_objects(pybind11::module_& m);

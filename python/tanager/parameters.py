@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._feature_weights import AttributeWeighted, Wanbia
 from ._parameter_learner import ParameterLearner
 from ._settings import LearnedParameters, Learning, Parents, as_number, resolve
 from ._structure_learner import position_of
 
-__all__ = ["DataTemperature", "Dirichlet", "MaximumLikelihood", "ModelAveraged", "ParameterLearner", "Softened"]
+__all__ = [
+    "AttributeWeighted",
+    "DataTemperature",
+    "Dirichlet",
+    "MaximumLikelihood",
+    "ModelAveraged",
+    "ParameterLearner",
+    "Softened",
+    "Wanbia",
+]
 
 
 class MaximumLikelihood(ParameterLearner):
@@ -253,11 +263,13 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
 
 
 BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
+    "attribute-weighted": AttributeWeighted,
     "data-temperature": DataTemperature,
     "dirichlet": Dirichlet,
     "maximum-likelihood": MaximumLikelihood,
     "model-averaged": ModelAveraged,
     "softened": Softened,
+    "wanbia": Wanbia,
 }
 
 

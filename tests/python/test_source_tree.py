@@ -36,6 +36,7 @@ HEADER_STAGES = {
     "branching": "graph",
     "network": "model",
     "acll": "model",
+    "any_predictor": "inference",
     "predictor": "inference",
     "parameters": "parameters",
     "feature_weights": "parameters",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tanager/acll.hpp"
+#include "tanager/any_predictor.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/branching.hpp"
 #include "tanager/counts.hpp"
@@ -10,6 +11,7 @@
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/evaluation.hpp"
+#include "tanager/feature_weights.hpp"
 #include "tanager/model.hpp"
 #include "tanager/network.hpp"
 #include "tanager/parameters.hpp"

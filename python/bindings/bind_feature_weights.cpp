@@ -1,0 +1,120 @@
+// Weights of features: depths in trees, powers of tables, WANBIA's objective.
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "structures.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/feature_weights.hpp"
+
+namespace tanager::python {
+namespace {
+
+WanbiaLoss loss_of(const std::string& name) {
+  if (name == "cll") return WanbiaLoss::kConditionalLikelihood;
+  if (name == "mse") return WanbiaLoss::kSquaredError;
+  throw InvalidInput("the objective must be cll or mse, but is " + name);
+}
+
+/// Asks for signals, and Python whether to go on; what is raised there is kept and stops the work.
+class Watch {
+ public:
+  explicit Watch(py::object report) : report_(std::move(report)) {}
+
+  bool operator()() {
+    const py::gil_scoped_acquire acquire;
+    if (failure_) return false;
+    try {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (!report_.is_none()) report_();
+      return true;
+    } catch (py::error_already_set&) {
+      failure_ = std::current_exception();
+      return false;
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  py::object report_;
+  std::exception_ptr failure_;
+};
+
+Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::size_t n_trees, double bootstrap,
+                            std::optional<std::size_t> max_depth, std::uint64_t seed, py::object report, int threads) {
+  Watch watch(std::move(report));
+  const TreeDepthOptions options{n_trees, bootstrap, max_depth, seed, std::ref(watch)};
+  std::vector<std::uint32_t> found;
+  {
+    const py::gil_scoped_release release;
+    found = tree_depths(to_structure(parents), data, options, threads);
+  }
+  watch.rethrow();
+  return to_array(std::move(found), {static_cast<py::ssize_t>(n_trees), static_cast<py::ssize_t>(data.n_features())});
+}
+
+Array<double> weights(const Array<std::uint32_t>& depths) {
+  if (depths.ndim() != 2)
+    throw InvalidInput("expected a table of depths, [tree][feature], but got " + std::to_string(depths.ndim()) +
+                       " dimensions");
+  return to_array(weights_from_depths(as_span(depths), static_cast<std::size_t>(depths.shape(1))));
+}
+
+Network weighted(const Parents& parents, const CountSet& counts, const Array<double>& weights, double alpha,
+                 std::vector<double> class_prior) {
+  const auto given = as_span(weights);
+  const py::gil_scoped_release release;
+  return estimate_weighted(to_structure(parents), counts, given, {alpha, std::move(class_prior)});
+}
+
+WanbiaObjective make_objective(const Parents& parents, const Dataset& data, const CountSet& counts, double alpha,
+                               std::vector<double> class_prior, const std::string& loss, bool renormalize) {
+  const WanbiaOptions options{alpha, std::move(class_prior), loss_of(loss), renormalize};
+  const py::gil_scoped_release release;
+  return WanbiaObjective(to_structure(parents), data, counts, options);
+}
+
+std::pair<double, Array<double>> evaluate(const WanbiaObjective& objective, const Array<double>& weights, int threads) {
+  const auto given = as_span(weights);
+  std::vector<double> gradient(objective.n_features());
+  double value = 0;
+  {
+    const py::gil_scoped_release release;
+    value = objective.evaluate(given, gradient, threads);
+  }
+  return {value, to_array(std::move(gradient))};
+}
+
+Network network(const WanbiaObjective& objective, const Array<double>& weights) {
+  const auto given = as_span(weights);
+  const py::gil_scoped_release release;
+  return objective.network(given);
+}
+
+}  // namespace
+
+void bind_feature_weights(py::module_& m) {
+  m.def("tree_depths", &depths, py::arg("parents"), py::arg("dataset"), py::kw_only(), py::arg("n_trees"),
+        py::arg("bootstrap"), py::arg("max_depth"), py::arg("seed"), py::arg("report") = py::none(),
+        py::arg("threads") = 1);
+  m.def("weights_from_depths", &weights, py::arg("depths").noconvert());
+  m.def("estimate_weighted", &weighted, py::arg("parents"), py::arg("counts"), py::arg("weights").noconvert(),
+        py::arg("alpha") = 1.0, py::arg("class_prior") = std::vector<double>());
+  py::class_<WanbiaObjective>(m, "WanbiaObjective")
+      .def(py::init(&make_objective), py::arg("parents"), py::arg("dataset"), py::arg("counts"), py::kw_only(),
+           py::arg("alpha") = 1.0, py::arg("class_prior") = std::vector<double>(), py::arg("objective") = "cll",
+           py::arg("renormalize") = true)
+      .def_property_readonly("total_weight", &WanbiaObjective::total_weight)
+      .def("evaluate", &evaluate, py::arg("weights").noconvert(), py::arg("threads") = 1)
+      .def("network", &network, py::arg("weights").noconvert());
+}
+
+}  // namespace tanager::python
