@@ -126,7 +126,7 @@ TEST(constants_of_the_table) {
   const double square = std::acos(-1.0) * std::acos(-1.0);
   const AcllConstants two = uniform_acll_constants(2, 0.1);
   CHECK_NEAR(two.beta, (square - 18) / 24, 2e-16);
-  CHECK_NEAR(two.gamma, square / 12 - 2 * std::log(2.0) - (square - 6) / 12 * std::log(0.1), 1e-15);
+  CHECK_NEAR(two.gamma, square / 12 - 2 * std::log(2.0) - (square - 6) / 12 * std::log(0.1), 5e-15);
   // E ln S of many classes, from the moments of the sum; 65,534 is the most a class column holds.
   const double s = 65534;
   const double log_sum = std::log(s / 2) - 1 / (6 * s) - 1 / (12 * s * s);
@@ -171,26 +171,24 @@ TEST(scores_and_gains_are_those_of_the_definition) {
     const CountSet counts = count(data, CountScope::kPairs);
     const double beta = classes == 1 ? -1.0 : -0.5 / classes, least = repeat % 4 ? 5.0 : 0.5;
     for (Isa isa = Isa::kBaseline; isa <= supported_isa(); isa = static_cast<Isa>(static_cast<int>(isa) + 1)) {
-      const AcllPairs pairs(counts, beta, least, isa);
-      const AcllPairs baseline(counts, beta, least, Isa::kBaseline);
-      std::vector<double> scratch;
+      const AcllPairs pairs(counts, beta, least, isa), baseline(counts, beta, least, Isa::kBaseline);
+      std::vector<double> gains(25, 0.0), plain(25, 0.0);
+      for (std::size_t u = 0; u < 5; ++u) {
+        pairs.weigh_row(u, gains);
+        baseline.weigh_row(u, plain);
+      }
+      CHECK(gains == plain);
       for (std::size_t u = 0; u < 5; ++u)
-        for (std::size_t v = u + 1; v < 5; ++v) {
-          const auto [forth, back] = pairs.gains(u, v, scratch);
-          CHECK(pairs.gains(u, v, scratch) == baseline.gains(u, v, scratch));
-          // On their own, with the rows where both are observed: counted with a feature of one value that is missing
-          // where the other is.
-          const auto one_way = [&](std::size_t from, std::size_t to) {
-            const CountTable joint = counts.table({to, {from}});
-            CountTable alone{{to, {}}, {joint.dims[1]}, classes, std::vector<double>(joint.dims[1] * classes, 0.0)};
-            for (std::size_t i = 0; i < joint.cells.size(); ++i) alone.cells[i % alone.cells.size()] += joint.cells[i];
-            const double observed = std::accumulate(joint.cells.begin(), joint.cells.end(), 0.0);
-            CHECK_NEAR(acll_family_score(joint, beta, least), score_by_definition(joint, beta, least), 1e-10);
-            return (score_by_definition(joint, beta, least) - score_by_definition(alone, beta, least)) *
-                   counts.n_rows() / observed;
-          };
-          CHECK_NEAR(forth, one_way(u, v), 1e-9);
-          CHECK_NEAR(back, one_way(v, u), 1e-9);
+        for (std::size_t v = 0; v < 5; ++v) {
+          if (u == v) continue;
+          // What v has alone, too, is that of the rows where both are observed.
+          const CountTable joint = counts.table({v, {u}});
+          CountTable alone{{v, {}}, {joint.dims[1]}, classes, std::vector<double>(joint.dims[1] * classes, 0.0)};
+          for (std::size_t i = 0; i < joint.cells.size(); ++i) alone.cells[i % alone.cells.size()] += joint.cells[i];
+          const double observed = std::accumulate(joint.cells.begin(), joint.cells.end(), 0.0);
+          CHECK_NEAR(acll_family_score(joint, beta, least), score_by_definition(joint, beta, least), 1e-10);
+          const double gain = score_by_definition(joint, beta, least) - score_by_definition(alone, beta, least);
+          CHECK_NEAR(gains[u * 5 + v], gain * counts.n_rows() / observed, 1e-9);
         }
     }
   }

@@ -4,8 +4,10 @@
 // cycles tell the best arborescence of any root, which is all best arcs except those into the cycles around the root.
 // Weights of nodes to come are kept in a matrix, so that a step reads one row and a cycle of k nodes merges k rows and
 // columns.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "support/text.hpp"
@@ -19,18 +21,13 @@ constexpr double kHeaviest = 1e300;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 struct Arc {
-  double weight;
   std::uint32_t tail, head;  // nodes of the graph itself
-
-  bool better_than(const Arc& other) const {
-    if (weight != other.weight) return weight > other.weight;
-    return tail != other.tail ? tail < other.tail : head < other.head;
-  }
 };
 
 /// A node of the graph or a cycle of such, with the arc that was chosen into it and the cycle that it became part of.
 struct Member {
-  Arc chosen{0, 0, 0};
+  double weight = 0;
+  Arc chosen{0, 0};
   std::size_t cycle = kNone;
   std::vector<std::size_t> parts;
 };
@@ -38,11 +35,13 @@ struct Member {
 class Contraction {
  public:
   Contraction(std::size_t n, std::span<const double> weights)
-      : n_(n), arcs_(n * n), active_(n), member_of_(n), place_(n, kNone), members_(n) {
+      : n_(n), weights_(n * n), arcs_(n * n), active_(n), member_of_(n), place_(n, kNone), members_(n) {
     for (std::size_t v = 0; v < n; ++v) {
       active_[v] = member_of_[v] = v;
-      for (std::size_t u = 0; u < n; ++u)
-        into(v, u) = {weights[u * n + v], static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v)};
+      for (std::size_t u = 0; u < n; ++u) {
+        weights_[v * n + u] = weights[u * n + v];
+        arcs_[v * n + u] = {static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v)};
+      }
     }
   }
 
@@ -52,61 +51,74 @@ class Contraction {
     place_[0] = 0;
     while (active_.size() > 1) {
       const std::size_t v = path.back(), u = best_source(v);
-      members_[member_of_[v]].chosen = into(v, u);
+      members_[member_of_[v]].weight = weights_[v * n_ + u];
+      members_[member_of_[v]].chosen = arcs_[v * n_ + u];
       if (place_[u] == kNone) {
         place_[u] = path.size();
         path.push_back(u);
         continue;
       }
-      const auto begin = path.begin() + static_cast<std::ptrdiff_t>(place_[u]);
-      const std::vector<std::size_t> cycle(begin, path.end());
-      path.erase(begin + 1, path.end());
+      const std::size_t place = place_[u];
+      std::vector<std::size_t> cycle(path.begin() + static_cast<std::ptrdiff_t>(place), path.end());
+      std::sort(cycle.begin(), cycle.end());
+      path.resize(place);
       contract(cycle);
+      place_[cycle.front()] = place;
+      path.push_back(cycle.front());
     }
     return std::move(members_);
   }
 
  private:
-  Arc& into(std::size_t v, std::size_t u) { return arcs_[v * n_ + u]; }
-
-  std::size_t best_source(std::size_t v) {
+  std::size_t best_source(std::size_t v) const {
+    const double* row = weights_.data() + v * n_;
     std::size_t best = kNone;
+    double weight = -std::numeric_limits<double>::infinity();
     for (const std::size_t u : active_)
-      if (u != v && (best == kNone || into(v, u).better_than(into(v, best)))) best = u;
+      if (row[u] > weight && u != v) {
+        best = u;
+        weight = row[u];
+      }
     return best;
   }
 
-  /// The cycle lives on in the row and column of its first node.
+  /// The cycle, in ascending order, lives on in the row and column of its first node.
   void contract(const std::vector<std::size_t>& cycle) {
     const std::size_t slot = cycle.front(), number = members_.size();
-    std::vector<bool> inside(n_, false);
     Member merged;
     for (const std::size_t x : cycle) {
-      inside[x] = true;
       merged.parts.push_back(member_of_[x]);
       members_[member_of_[x]].cycle = number;
     }
-    std::erase_if(active_, [&](std::size_t x) { return inside[x] && x != slot; });
-    for (const std::size_t u : active_) {
-      if (u == slot) continue;
-      Arc in{0, 0, 0}, out{0, 0, 0};
-      for (const std::size_t x : cycle) {
-        Arc entering = into(x, u);
-        entering.weight -= members_[member_of_[x]].chosen.weight;
-        if (x == slot || entering.better_than(in)) in = entering;
-        if (x == slot || into(u, x).better_than(out)) out = into(u, x);
-      }
-      into(slot, u) = in;
-      into(u, slot) = out;
+    std::vector<std::size_t> left;
+    std::set_difference(active_.begin(), active_.end(), cycle.begin() + 1, cycle.end(), std::back_inserter(left));
+    active_ = std::move(left);
+    const double displaced = members_[member_of_[slot]].weight;
+    for (const std::size_t u : active_) weights_[slot * n_ + u] -= displaced;
+    for (auto x = cycle.begin() + 1; x != cycle.end(); ++x) {
+      take_in(slot, *x, members_[member_of_[*x]].weight);
+      place_[*x] = kNone;
     }
-    for (const std::size_t x : cycle)
-      if (x != slot) place_[x] = kNone;
     member_of_[slot] = number;
     members_.push_back(std::move(merged));
   }
 
+  /// Lets `slot` have the better of its own arcs and those of x, of which the ones into x cost what they displace.
+  void take_in(std::size_t slot, std::size_t x, double displaced) {
+    const auto better_of = [&](std::size_t own, std::size_t other, double weight) {
+      if (!(weight > weights_[own])) return;
+      weights_[own] = weight;
+      arcs_[own] = arcs_[other];
+    };
+    for (const std::size_t u : active_) {
+      better_of(slot * n_ + u, x * n_ + u, weights_[x * n_ + u] - displaced);
+      better_of(u * n_ + slot, u * n_ + x, weights_[u * n_ + x]);
+    }
+  }
+
   std::size_t n_;
-  std::vector<Arc> arcs_;
+  std::vector<double> weights_;         // [into][from]
+  std::vector<Arc> arcs_;               // what the weight stands for
   std::vector<std::size_t> active_;     // rows in use, in ascending order
   std::vector<std::size_t> member_of_;  // what a row stands for now
   std::vector<std::size_t> place_;      // of a row in the path
@@ -117,8 +129,7 @@ class Contraction {
 /// has a higher number than its parts, so one pass from the top reaches all.
 std::size_t best_root(std::size_t n, const std::vector<Member>& members) {
   std::vector<double> given_up(members.size(), 0.0);
-  for (std::size_t m = members.size() - 1; m-- > 0;)
-    given_up[m] = given_up[members[m].cycle] + members[m].chosen.weight;
+  for (std::size_t m = members.size() - 1; m-- > 0;) given_up[m] = given_up[members[m].cycle] + members[m].weight;
   std::size_t best = 0;
   for (std::size_t v = 1; v < n; ++v)
     if (given_up[v] < given_up[best]) best = v;
@@ -137,7 +148,7 @@ std::vector<std::optional<std::size_t>> expand(std::size_t n, const std::vector<
     for (; inner != outermost; inner = members[inner].cycle)
       for (const std::size_t part : members[members[inner].cycle].parts) {
         if (part == inner) continue;
-        const Arc& arc = members[part].chosen;
+        const Arc arc = members[part].chosen;
         parent[arc.head] = arc.tail;
         entered.push_back(arc.head);
         stop.push_back(part);

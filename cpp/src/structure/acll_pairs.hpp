@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,18 +22,19 @@ class AcllPairs {
  public:
   AcllPairs(const CountSet& counts, double beta, double pseudo_counts, Isa isa);
 
-  /// score(v|u,C) - score(v|C) and score(u|v,C) - score(u|C) for u < v. Where cells are missing, all of these are those
-  /// of the rows where both are observed, times what all rows weigh over what these do. `scratch` is any memory that
-  /// the calling thread keeps.
-  std::pair<double, double> gains(std::size_t u, std::size_t v, std::vector<double>& scratch) const;
+  /// Writes the gains of all arcs between u and later features into `gains`, [from][to]: score(v|u,C) - score(v|C) and
+  /// score(u|v,C) - score(u|C). Where cells are missing, all of these are those of the rows where both are observed,
+  /// times what all rows weigh over what these do.
+  void weigh_row(std::size_t u, std::span<double> gains) const;
 
  private:
+  std::size_t numbers_of(std::size_t u, std::size_t v) const;
   std::pair<double, double> gains_of_part(std::size_t u, std::size_t v, double observed) const;
 
   const CountSet& counts_;
   double beta_, pseudo_counts_, n_rows_;
   Isa isa_;
-  std::vector<std::vector<double>> weights_;  // of every feature alone: w_kc, padded with zeros for the vector loops
+  std::vector<std::vector<double>> weights_;  // of every feature alone: w_kc
   std::vector<double> scores_;                // of every feature alone: score(v|C)
 };
 

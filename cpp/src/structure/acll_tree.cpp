@@ -1,7 +1,5 @@
 // The one-dependence structure of greatest approximate conditional log-likelihood (Carvalho, Adão and Mateus 2013). The
 // score is not the same for both directions of an arc, so the best tree is an optimal branching.
-#include <tuple>
-
 #include "structure/acll_pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
@@ -19,10 +17,7 @@ std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions&
   const AcllPairs pairs(counts, acll_beta(counts, options), options.pseudo_counts, best_isa());
   std::vector<double> weights(n * n, 0.0);
   parallel_for(n, 1, threads, [&](std::size_t begin, std::size_t end) {
-    std::vector<double> scratch;
-    for (std::size_t u = begin; u < end; ++u)
-      for (std::size_t v = u + 1; v < n; ++v)
-        std::tie(weights[u * n + v], weights[v * n + u]) = pairs.gains(u, v, scratch);
+    for (std::size_t u = begin; u < end; ++u) pairs.weigh_row(u, weights);
   });
   return weights;
 }

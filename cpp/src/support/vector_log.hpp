@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "support/cpu.hpp"
@@ -37,16 +36,6 @@ TANAGER_ALWAYS_INLINE double vector_log(double x) {
   p = p * z + 0.66666666666666696883;
   const double half_square = 0.5 * f * f;
   return k * kLn2High - ((half_square - (t * (half_square + z * p) + k * kLn2Low)) - f);
-}
-
-/// Sum of weights[i] * ln(values[i]) for n a multiple of kLogLanes, in so many partial sums whatever the instruction
-/// set.
-inline constexpr std::size_t kLogLanes = 8;
-TANAGER_ALWAYS_INLINE double sum_of_weighted_logs(const double* weights, const double* values, std::size_t n) {
-  double sums[kLogLanes] = {};
-  for (std::size_t i = 0; i < n; i += kLogLanes)
-    for (std::size_t lane = 0; lane < kLogLanes; ++lane) sums[lane] += weights[i + lane] * vector_log(values[i + lane]);
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
 }  // namespace tanager
