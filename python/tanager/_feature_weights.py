@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
 
 from . import _core
 from ._parameter_learner import ParameterLearner
@@ -20,6 +25,9 @@ __all__ = ["AttributeWeighted", "Wanbia"]
 
 # More trees, levels or iterations than anybody waits for; larger requests mean the same.
 _ENOUGH = 2**31 - 1
+
+# Iterations end as well when the objective falls by less than this share of itself: no more can be told from rounding.
+_LEAST_GAIN = 1e-14
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,6 +54,41 @@ def _check_stopping() -> None:
 def _shown(weights: Floats, parents: Parents) -> dict[str, Floats]:
     left_out = np.array([found is None for found in parents], dtype=bool)
     return {"feature_weights_": np.where(left_out, np.nan, weights)}
+
+
+class _OneBlasThread:
+    """Keeps BLAS to one thread while anybody is inside.
+
+    L-BFGS-B hands it matrices so small that threads only wait for each other, for most of the time on a busy machine.
+    The limit holds for the whole process, so the last one to leave lifts what the first one set.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    @staticmethod
+    @cache
+    def _controller() -> Any:
+        return ThreadpoolController()  # looks through all libraries of the process, once
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = self._controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limit.restore_original_limits()
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 class AttributeWeighted(ParameterLearner):
@@ -216,18 +259,26 @@ class Wanbia(ParameterLearner):
             return value * scale, gradient * scale
 
         most = _at_least_one(self.max_iter, "max_iter")
-        found = minimize(
-            judge,
-            np.ones(n_features),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 1.0)] * n_features,
-            options={"gtol": float(self.tol), "ftol": 1e-15, "maxiter": most, "maxfun": _ENOUGH, "maxcor": 20},
-        )
+        with _one_blas_thread():
+            found = minimize(
+                judge,
+                np.ones(n_features),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0.0, 1.0)] * n_features,
+                options={
+                    "gtol": float(self.tol),
+                    "ftol": _LEAST_GAIN,
+                    "maxcor": 20,
+                    "maxiter": most,
+                    "maxfun": _ENOUGH,
+                },
+            )
         if not found.success:
             warnings.warn(
                 f"Wanbia stopped after {found.nit} iterations before its weights were best to {self.tol:g} ({found.message})",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return np.clip(found.x, 0.0, 1.0)
+        best: Floats = np.clip(found.x, 0.0, 1.0)
+        return best
