@@ -6,7 +6,6 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "predictors.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 
@@ -161,7 +160,6 @@ py::object classifier(const py::object& self) {
 }  // namespace
 
 void bind_model(py::module_& m) {
-  bind_predictor<AnyPredictor>(m, "AnyPredictor");
   py::class_<Model>(m, "Model")
       .def_static("build", &build<Network>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
                   py::arg("settings") = py::str(""), py::arg("counts") = py::none())

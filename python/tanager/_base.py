@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
-from ._settings import SHOWN, Learned, Learning, Predictor, Requirements
+from ._settings import SHOWN, Learned, Learning, Requirements
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 
@@ -267,7 +267,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             del self.feature_names_in_
         self._schema = schema
         self._encoder, self._core_model = encoder, learned.core
-        self._predictor: Predictor = learned.predictor
+        self._predictor: _core.AnyPredictor = learned.predictor
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
         # What this fit has to show replaces all that an earlier one showed.

@@ -324,6 +324,47 @@ class WanbiaObjective:
     def evaluate(self, weights: _Floats, threads: int = 1) -> tuple[float, _Floats]: ...
     def network(self, weights: _Floats) -> Network: ...
 
+def uniform_acll_constants(n_classes: int, p: float) -> tuple[float, float]: ...
+def dirichlet_acll_constants(n_classes: int, a: float, b: float) -> tuple[float, float]: ...
+def acll_family_score(
+    counts: CountSet,
+    child: int,
+    parents: Sequence[int],
+    assumption: str,
+    a: float,
+    b: float | None,
+    pseudo_counts: float,
+) -> float: ...
+def acll_score(
+    counts: CountSet,
+    parents: Sequence[Sequence[int] | None],
+    assumption: str,
+    a: float,
+    b: float | None,
+    pseudo_counts: float,
+) -> float: ...
+def acll_tree_weights(
+    counts: CountSet, assumption: str, a: float, b: float | None, pseudo_counts: float, threads: int = 1
+) -> _Floats: ...
+def learn_acll_tree(
+    counts: CountSet,
+    assumption: str,
+    a: float,
+    b: float | None,
+    pseudo_counts: float,
+    root: int | None = None,
+    threads: int = 1,
+) -> list[list[int] | None]: ...
+def estimate_acll_optimal(
+    parents: Sequence[Sequence[int] | None],
+    counts: CountSet,
+    assumption: str,
+    a: float,
+    b: float | None,
+    pseudo_counts: float,
+    class_prior: Sequence[float] = ...,
+) -> Network: ...
+def maximum_branching(weights: _Floats, root: int | None = None) -> list[int | None]: ...
 def stratified_folds(classes: _Codes, n_classes: int, n_folds: int, seed: int) -> npt.NDArray[np.uint32]: ...
 def right_rows(probabilities: _Floats, truth: npt.NDArray[np.uint16]) -> tuple[int, list[int]]: ...
 def accuracy(probabilities: _Floats, truth: npt.NDArray[np.uint16]) -> float: ...

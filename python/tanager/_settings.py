@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,18 +61,6 @@ class Learning:
         return replace(self, counts=_core.CountSet.count(self.dataset, "singles", families, self.threads))
 
 
-class Predictor(Protocol):
-    """What predicts a batch of coded columns in the core."""
-
-    def predict(
-        self, columns: list[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1
-    ) -> npt.NDArray[np.float64]:
-        """Return a number for every row and class."""
-
-    def predict_classes(self, columns: list[npt.NDArray[Any]], n_rows: int, threads: int = 1) -> npt.NDArray[np.uint32]:
-        """Return the code of the most probable class of every row."""
-
-
 @dataclass(frozen=True)
 class LearnedStructure:
     """What a structure learner found, and, if it searched, how."""
@@ -102,7 +90,7 @@ class Learned:
     """A model ready to predict, with the counts that `partial_fit` would go on from."""
 
     core: Any
-    predictor: Predictor
+    predictor: _core.AnyPredictor
     counts: _core.CountSet | None
     trace: SearchTrace | None = None
     shown: Shown = field(default_factory=dict)

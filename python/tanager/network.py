@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
-from ._settings import Predictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +96,7 @@ class Network:
     """
 
     def __init__(
-        self, core: _core.Network, predictor: Predictor, encoder: Encoder, feature_names: list[str],
+        self, core: _core.Network, predictor: _core.AnyPredictor, encoder: Encoder, feature_names: list[str],
         class_name: str, classes: npt.NDArray[Any],
     ):  # fmt: skip
         self._core = core

@@ -7,6 +7,7 @@
 #include "model_fixtures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
+#include "tanager/predictor.hpp"
 
 using namespace fixtures;
 

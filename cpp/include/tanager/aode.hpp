@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "tanager/any_predictor.hpp"
 #include "tanager/counts.hpp"
-#include "tanager/predictor.hpp"
 
 namespace tanager {
 
@@ -75,37 +75,21 @@ struct AodeOptions {
 Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
 
 /// The averaged models made ready for speed. A missing feature is summed out of every model exactly; nothing
-/// underflows, however many features there are. The same row gives the same bits alone, in a batch, on any number of
-/// threads and on any instruction set. Immutable and safe to share between threads.
-class AodePredictor {
+/// underflows, however many features there are.
+class AodePredictor : public AnyPredictor {
  public:
   explicit AodePredictor(const Aode& aode);
-  ~AodePredictor();
+  ~AodePredictor() override;
   AodePredictor(AodePredictor&&) noexcept;
   AodePredictor& operator=(AodePredictor&&) noexcept;
 
-  std::size_t n_features() const;
-  std::uint32_t n_classes() const;
-
-  /// One row: writes n_classes numbers.
-  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
-  /// The most probable class of one row; ties go to the lowest index.
-  std::uint32_t predict_class(std::span<const Code> row) const;
-
-  /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes.
-  void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
-  void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
-  /// The most probable class of every row.
-  void predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads = 1) const;
-  void predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out, int threads = 1) const;
-
-  /// A batch given feature by feature; `columns` has one entry per feature.
-  void predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output, std::span<double> out,
-                       int threads = 1) const;
-  void predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows, std::span<std::uint32_t> out,
-                               int threads = 1) const;
+  std::size_t n_features() const override;
+  std::uint32_t n_classes() const override;
 
  private:
+  void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
+  void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
+
   struct State;
   std::unique_ptr<const State> state_;
 };

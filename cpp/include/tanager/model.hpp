@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
+#include "tanager/any_predictor.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
-#include "tanager/predictor.hpp"
 
 namespace tanager {
 
@@ -33,27 +33,8 @@ struct FeatureInfo {
 /// What a model predicts with.
 using Classifier = std::variant<Network, Aode>;
 
-/// The predictor that belongs to a classifier, whatever its kind, with the interface they all have: see Predictor.
-class AnyPredictor {
- public:
-  explicit AnyPredictor(const Classifier& classifier);
-
-  std::size_t n_features() const;
-  std::uint32_t n_classes() const;
-  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
-  std::uint32_t predict_class(std::span<const Code> row) const;
-  void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
-  void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
-  void predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads = 1) const;
-  void predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out, int threads = 1) const;
-  void predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output, std::span<double> out,
-                       int threads = 1) const;
-  void predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows, std::span<std::uint32_t> out,
-                               int threads = 1) const;
-
- private:
-  std::variant<Predictor, AodePredictor> predictor_;
-};
+/// The predictor that belongs to a classifier.
+std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier);
 
 /// All that a model file holds: the classifier, what its codes mean, and the settings it was learned with.
 /// Immutable; any number of threads may predict with one model.
@@ -93,7 +74,7 @@ class Model {
   /// A class as text: true, false, or the shortest text that reads back as the same number.
   std::string class_name(std::uint32_t index) const;
 
-  /// Posterior probabilities of rows of codes: see Predictor::predict_rows.
+  /// Posterior probabilities of rows of codes: see AnyPredictor::predict_rows.
   void predict_proba(std::span<const Code> rows, std::span<double> out, int threads = 1) const {
     predictor_->predict_rows(rows, Output::kPosterior, out, threads);
   }

@@ -20,17 +20,6 @@ struct AodePredictor::State {
 
 namespace {
 
-void check_size(const char* what, std::size_t expected, std::size_t actual) {
-  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
-}
-
-std::size_t count_rows(std::size_t n_codes, std::size_t n_features) {
-  if (n_features == 0 || n_codes % n_features != 0)
-    throw InvalidInput(
-        join_text("rows of ", n_features, " features were expected, but ", n_codes, " codes do not make whole rows"));
-  return n_codes / n_features;
-}
-
 /// Copies the codes of one feature, `step` apart, to its slots. Notes whether any is missing.
 template <class T>
 void load_feature(const T* codes, std::size_t step, const AodePlan& plan, std::size_t feature, AodeBlock& block) {
@@ -53,56 +42,33 @@ void load_feature(const T* codes, std::size_t step, const AodePlan& plan, std::s
                                    values, " values are known"));
 }
 
-/// Where a batch's codes are: by columns, or row by row.
-struct ByColumns {
-  std::span<const CodeColumn> columns;
-
-  void load(std::size_t first, const AodePlan& plan, std::size_t feature, AodeBlock& block) const {
-    if (columns[feature].wide)
-      load_feature(static_cast<const std::uint16_t*>(columns[feature].codes) + first, 1, plan, feature, block);
+/// Copies the codes of one feature, wherever the batch has them, to its slots.
+void load_feature(const CodeBatch& batch, std::size_t first, const AodePlan& plan, std::size_t feature,
+                  AodeBlock& block) {
+  const std::size_t n = plan.n_features();
+  if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes)) {
+    const CodeColumn& column = (*columns)[feature];
+    if (column.wide)
+      load_feature(static_cast<const std::uint16_t*>(column.codes) + first, 1, plan, feature, block);
     else
-      load_feature(static_cast<const std::uint8_t*>(columns[feature].codes) + first, 1, plan, feature, block);
+      load_feature(static_cast<const std::uint8_t*>(column.codes) + first, 1, plan, feature, block);
+  } else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes)) {
+    load_feature(wide->data() + first * n + feature, n, plan, feature, block);
+  } else {
+    const auto narrow = std::get<std::span<const std::uint8_t>>(batch.codes);
+    load_feature(narrow.data() + first * n + feature, n, plan, feature, block);
   }
-};
-
-template <class T>
-struct ByRows {
-  std::span<const T> codes;
-
-  void load(std::size_t first, const AodePlan& plan, std::size_t feature, AodeBlock& block) const {
-    const std::size_t n = plan.n_features();
-    load_feature(codes.data() + first * n + feature, n, plan, feature, block);
-  }
-};
+}
 
 /// Averages all rows in blocks on several threads; `take(first, block)` receives every block's sums.
-template <class State, class Source, class Take>
-void for_each_block(const State& state, std::size_t n_rows, int threads, const Source& source, Take take) {
+template <class State, class Take>
+void for_each_block(const State& state, const CodeBatch& batch, int threads, Take take) {
   const AodePlan& plan = state.plan;
-  parallel_for(n_rows, aode_block_rows(plan), threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for(batch.n_rows, aode_block_rows(plan), threads, [&](std::size_t begin, std::size_t end) {
     AodeBlock block(plan, end - begin);
-    for (std::size_t f = 0; f < plan.n_features(); ++f) source.load(begin, plan, f, block);
+    for (std::size_t f = 0; f < plan.n_features(); ++f) load_feature(batch, begin, plan, f, block);
     average_block(state.aode, plan, block, best_isa());
     take(begin, block);
-  });
-}
-
-template <class State, class Source>
-void predict_batch(const State& state, std::size_t n_rows, const Source& source, Output output, std::span<double> out,
-                   int threads) {
-  const std::size_t s = state.plan.n_classes;
-  check_size("the output", n_rows * s, out.size());
-  for_each_block(state, n_rows, threads, source, [&](std::size_t first, const AodeBlock& block) {
-    finish_rows(state.plan, block, output, out.data() + first * s);
-  });
-}
-
-template <class State, class Source>
-void predict_batch_classes(const State& state, std::size_t n_rows, const Source& source, std::span<std::uint32_t> out,
-                           int threads) {
-  check_size("the output", n_rows, out.size());
-  for_each_block(state, n_rows, threads, source, [&](std::size_t first, const AodeBlock& block) {
-    finish_classes(state.plan, block, out.data() + first);
   });
 }
 
@@ -121,46 +87,16 @@ std::uint32_t AodePredictor::n_classes() const {
   return state_->plan.n_classes;
 }
 
-void AodePredictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
-  check_size("a row", n_features(), row.size());
-  predict_batch(*state_, 1, ByRows<Code>{row}, output, out, 1);
+void AodePredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+  for_each_block(*state_, batch, threads, [&](std::size_t first, const AodeBlock& block) {
+    finish_rows(state_->plan, block, output, out.data() + first * state_->plan.n_classes);
+  });
 }
 
-std::uint32_t AodePredictor::predict_class(std::span<const Code> row) const {
-  check_size("a row", n_features(), row.size());
-  std::uint32_t best = 0;
-  predict_batch_classes(*state_, 1, ByRows<Code>{row}, {&best, 1}, 1);
-  return best;
-}
-
-void AodePredictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
-  predict_batch(*state_, count_rows(rows.size(), n_features()), ByRows<Code>{rows}, output, out, threads);
-}
-
-void AodePredictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
-                                 int threads) const {
-  predict_batch(*state_, count_rows(rows.size(), n_features()), ByRows<std::uint8_t>{rows}, output, out, threads);
-}
-
-void AodePredictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
-  predict_batch_classes(*state_, count_rows(rows.size(), n_features()), ByRows<Code>{rows}, out, threads);
-}
-
-void AodePredictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
-                                         int threads) const {
-  predict_batch_classes(*state_, count_rows(rows.size(), n_features()), ByRows<std::uint8_t>{rows}, out, threads);
-}
-
-void AodePredictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
-                                    std::span<double> out, int threads) const {
-  check_size("the list of columns", n_features(), columns.size());
-  predict_batch(*state_, n_rows, ByColumns{columns}, output, out, threads);
-}
-
-void AodePredictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
-                                            std::span<std::uint32_t> out, int threads) const {
-  check_size("the list of columns", n_features(), columns.size());
-  predict_batch_classes(*state_, n_rows, ByColumns{columns}, out, threads);
+void AodePredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+  for_each_block(*state_, batch, threads, [&](std::size_t first, const AodeBlock& block) {
+    finish_classes(state_->plan, block, out.data() + first);
+  });
 }
 
 }  // namespace tanager

@@ -41,10 +41,6 @@ Code wide_code(const CodeColumn& column, std::size_t row) {
   return code == kMissing8 ? kMissing : code;
 }
 
-void check_size(const char* what, std::size_t expected, std::size_t actual) {
-  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
-}
-
 void check_codes(std::span<const Code> row, std::span<const std::uint32_t> cardinalities) {
   for (std::size_t f = 0; f < row.size(); ++f)
     if (row[f] != kMissing && row[f] >= cardinalities[f])
@@ -127,32 +123,15 @@ auto rows_loader(std::span<const T> rows, std::size_t n_features) {
   };
 }
 
-template <class T, class MakeLoader>
-void predict_batch(const T& tables, std::size_t n_rows, MakeLoader make_loader, Output output, std::span<double> out,
-                   int threads) {
-  const std::uint32_t s = tables.lookup.n_classes;
-  check_size("the output", n_rows * s, out.size());
-  for_each_block(tables, n_rows, threads, make_loader, [&](std::size_t first, std::size_t rows, double* joint) {
-    finish_block(joint, rows, s, output, best_isa());
-    std::copy_n(joint, rows * s, out.data() + first * s);
-  });
-}
-
-template <class T, class MakeLoader>
-void predict_batch_classes(const T& tables, std::size_t n_rows, MakeLoader make_loader, std::span<std::uint32_t> out,
-                           int threads) {
-  const std::uint32_t s = tables.lookup.n_classes;
-  check_size("the output", n_rows, out.size());
-  for_each_block(tables, n_rows, threads, make_loader, [&](std::size_t first, std::size_t rows, const double* joint) {
-    for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * s, s);
-  });
-}
-
-std::size_t count_rows(std::size_t n_codes, std::size_t n_features) {
-  if (n_features == 0 || n_codes % n_features != 0)
-    throw InvalidInput(
-        join_text("rows of ", n_features, " features were expected, but ", n_codes, " codes do not make whole rows"));
-  return n_codes / n_features;
+/// Calls use(what for_each_block makes its loaders with) for a batch, however it is given.
+template <class Use>
+void with_loader(const CodeBatch& batch, std::size_t n_features, Use use) {
+  if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes))
+    use(columns_loader(*columns));
+  else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes))
+    use(rows_loader(*wide, n_features));
+  else
+    use(rows_loader(std::get<std::span<const std::uint8_t>>(batch.codes), n_features));
 }
 
 }  // namespace
@@ -170,11 +149,9 @@ std::uint32_t Predictor::n_classes() const {
   return tables_->lookup.n_classes;
 }
 
-void Predictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+void Predictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
   const LookupTables& lookup = tables_->lookup;
   const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
-  check_size("a row", n_features(), row.size());
-  check_size("the output", s, out.size());
   bool complete = true;
   for (const std::size_t f : lookup.features) complete &= row[f] < tables_->cardinalities[f];
   if (complete) {
@@ -193,43 +170,34 @@ void Predictor::predict(std::span<const Code> row, Output output, std::span<doub
   finish_block(out.data(), 1, s, output, best_isa());
 }
 
-std::uint32_t Predictor::predict_class(std::span<const Code> row) const {
+std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
   constexpr std::uint32_t kOnStack = 64;
   double few[kOnStack];
   std::vector<double> many(n_classes() > kOnStack ? n_classes() : 0);
   const std::span<double> joint = many.empty() ? std::span<double>(few, n_classes()) : std::span<double>(many);
-  predict(row, Output::kLogJoint, joint);
+  run_row(row, Output::kLogJoint, joint);
   return best_class(joint.data(), joint.size());
 }
 
-void Predictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
-  predict_batch(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), output, out, threads);
+void Predictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+  const std::uint32_t s = n_classes();
+  with_loader(batch, n_features(), [&](auto make_loader) {
+    for_each_block(*tables_, batch.n_rows, threads, make_loader,
+                   [&](std::size_t first, std::size_t rows, double* joint) {
+                     finish_block(joint, rows, s, output, best_isa());
+                     std::copy_n(joint, rows * s, out.data() + first * s);
+                   });
+  });
 }
 
-void Predictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
-                             int threads) const {
-  predict_batch(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), output, out, threads);
-}
-
-void Predictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
-  predict_batch_classes(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), out, threads);
-}
-
-void Predictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
-                                     int threads) const {
-  predict_batch_classes(*tables_, count_rows(rows.size(), n_features()), rows_loader(rows, n_features()), out, threads);
-}
-
-void Predictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
-                                std::span<double> out, int threads) const {
-  check_size("the list of columns", n_features(), columns.size());
-  predict_batch(*tables_, n_rows, columns_loader(columns), output, out, threads);
-}
-
-void Predictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
-                                        std::span<std::uint32_t> out, int threads) const {
-  check_size("the list of columns", n_features(), columns.size());
-  predict_batch_classes(*tables_, n_rows, columns_loader(columns), out, threads);
+void Predictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+  const std::uint32_t s = n_classes();
+  with_loader(batch, n_features(), [&](auto make_loader) {
+    for_each_block(*tables_, batch.n_rows, threads, make_loader,
+                   [&](std::size_t first, std::size_t rows, const double* joint) {
+                     for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * s, s);
+                   });
+  });
 }
 
 }  // namespace tanager

@@ -10,6 +10,7 @@
 #include "io/labels.hpp"
 #include "io/utf8.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/predictor.hpp"
 
 namespace tanager {
 namespace {
@@ -79,10 +80,22 @@ void check_counts(const CountSet& counts, const Model& model) {
 
 }  // namespace
 
+std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier) {
+  struct Make {
+    std::unique_ptr<const AnyPredictor> operator()(const Network& network) const {
+      return std::make_unique<const Predictor>(network);
+    }
+    std::unique_ptr<const AnyPredictor> operator()(const Aode& aode) const {
+      return std::make_unique<const AodePredictor>(aode);
+    }
+  };
+  return std::visit(Make{}, classifier);
+}
+
 Model::Model(Classifier classifier, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings,
              std::optional<CountSet> counts)
     : classifier_(std::move(classifier)),
-      predictor_(std::make_shared<const AnyPredictor>(classifier_)),
+      predictor_(make_predictor(classifier_)),
       features_(std::move(features)),
       classes_(std::move(classes)),
       settings_(std::move(settings)),

@@ -1,0 +1,89 @@
+// Checks sizes, and leaves the rest to the predictor of the kind at hand.
+#include "tanager/any_predictor.hpp"
+
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+void check_size(const char* what, std::size_t expected, std::size_t actual) {
+  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
+}
+
+}  // namespace
+
+template <class T>
+CodeBatch AnyPredictor::batch_of(std::span<const T> rows) const {
+  const std::size_t n = n_features();
+  if (n == 0 || rows.size() % n != 0)
+    throw InvalidInput(
+        join_text("rows of ", n, " features were expected, but ", rows.size(), " codes do not make whole rows"));
+  return {rows.size() / n, rows};
+}
+
+CodeBatch AnyPredictor::batch_of(std::span<const CodeColumn> columns, std::size_t n_rows) const {
+  check_size("the list of columns", n_features(), columns.size());
+  return {n_rows, columns};
+}
+
+void AnyPredictor::checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+  check_size("the output", batch.n_rows * n_classes(), out.size());
+  run(batch, output, out, threads);
+}
+
+void AnyPredictor::checked_run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+  check_size("the output", batch.n_rows, out.size());
+  run_classes(batch, out, threads);
+}
+
+void AnyPredictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+  check_size("a row", n_features(), row.size());
+  check_size("the output", n_classes(), out.size());
+  run_row(row, output, out);
+}
+
+std::uint32_t AnyPredictor::predict_class(std::span<const Code> row) const {
+  check_size("a row", n_features(), row.size());
+  return run_row_class(row);
+}
+
+void AnyPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
+  run({1, row}, output, out, 1);
+}
+
+std::uint32_t AnyPredictor::run_row_class(std::span<const Code> row) const {
+  std::uint32_t best = 0;
+  run_classes({1, row}, {&best, 1}, 1);
+  return best;
+}
+
+void AnyPredictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
+  checked_run(batch_of(rows), output, out, threads);
+}
+
+void AnyPredictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
+                                int threads) const {
+  checked_run(batch_of(rows), output, out, threads);
+}
+
+void AnyPredictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
+  checked_run_classes(batch_of(rows), out, threads);
+}
+
+void AnyPredictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
+                                        int threads) const {
+  checked_run_classes(batch_of(rows), out, threads);
+}
+
+void AnyPredictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
+                                   std::span<double> out, int threads) const {
+  checked_run(batch_of(columns, n_rows), output, out, threads);
+}
+
+void AnyPredictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
+                                           std::span<std::uint32_t> out, int threads) const {
+  checked_run_classes(batch_of(columns, n_rows), out, threads);
+}
+
+}  // namespace tanager
