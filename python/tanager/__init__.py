@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import _core, averaging, datasets, discretize, evaluation, network, parameters, scores, structure
+from ._acll_constants import acll_constants
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
 from ._model_file import load
@@ -32,6 +33,7 @@ __all__ = [
     "Network",
     "TANClassifier",
     "__version__",
+    "acll_constants",
     "averaging",
     "datasets",
     "discretize",

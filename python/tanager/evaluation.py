@@ -18,6 +18,7 @@ from ._folds import resolve_seed, train_and_test_rows
 from ._network_base import BaseNetworkClassifier
 from ._plain_folds import FoldResult, Material, check_interrupted, judge_plainly
 from ._progress import progress_bar
+from ._relative_entropy import conditional_relative_entropy, observed_class_proba
 from ._scoring import Scorer, accuracy, auc, conditional_log_likelihood, log_score, resolve_scoring
 from ._validation import check_weights, effective_threads
 from .structure import FixedStructure
@@ -30,8 +31,10 @@ __all__ = [
     "auc",
     "compare",
     "conditional_log_likelihood",
+    "conditional_relative_entropy",
     "cross_validate",
     "log_score",
+    "observed_class_proba",
 ]
 
 

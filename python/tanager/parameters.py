@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._acll import AcllOptimal
 from ._feature_weights import AttributeWeighted, Wanbia
 from ._parameter_learner import ParameterLearner
 from ._settings import LearnedParameters, Learning, Parents, as_number, resolve
 from ._structure_learner import position_of
 
 __all__ = [
+    "AcllOptimal",
     "AttributeWeighted",
     "DataTemperature",
     "Dirichlet",
@@ -263,6 +265,7 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
 
 
 BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
+    "acll-optimal": AcllOptimal,
     "attribute-weighted": AttributeWeighted,
     "data-temperature": DataTemperature,
     "dirichlet": Dirichlet,

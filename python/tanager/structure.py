@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from . import _core
+from ._acll import AcllTree
 from ._search import BackwardJoin, ForwardJoin, HillClimb, SuperParent
 from ._settings import LearnedStructure, Learning, Parents, Requirements, resolve
 from ._structure_learner import StructureLearner, position_of, read_arcs, read_features
@@ -13,6 +14,7 @@ from ._validation import is_whole
 
 __all__ = [
     "KDB",
+    "AcllTree",
     "BackwardJoin",
     "ChowLiu",
     "FixedStructure",
@@ -202,6 +204,7 @@ BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
     "naive": NaiveBayes,
     "kdb": KDB,
     "tan": ChowLiu,
+    "acll-tree": AcllTree,
     "tan-aic": lambda: ChowLiu(score="aic"),
     "tan-bic": lambda: ChowLiu(score="bic"),
     "hill-climb": HillClimb,

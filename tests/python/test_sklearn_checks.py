@@ -22,6 +22,7 @@ DRAWN_FOLDS = {"check_sample_weight_equivalence_on_dense_data": "rows that repea
         tg.BayesNetClassifier(structure="tan", parameters="data-temperature"),
         tg.BayesNetClassifier(structure="tan", parameters="softened"),
         tg.BayesNetClassifier(parameters="model-averaged"),
+        tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal"),
         tg.BayesNetClassifier(structure="hill-climb"),
         tg.BayesNetClassifier(structure=st.HillClimb(max_parents=2, objective="log_score"), n_jobs=2),
         tg.BayesNetClassifier(structure="super-parent"),
