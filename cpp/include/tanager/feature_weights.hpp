@@ -22,10 +22,10 @@ struct TreeDepthOptions {
   /// Rows drawn for every tree, with replacement, as a share of all rows: above zero, at most one.
   double bootstrap = 0.5;
   /// Features are tested down to this depth; the root is at depth one.
-  std::optional<std::size_t> max_depth;
+  std::optional<std::size_t> max_depth = {};
   std::uint64_t seed = 0;
   /// Called now and then; false stops the work. May be empty.
-  std::function<bool()> keep_going;
+  std::function<bool()> keep_going = {};
 };
 
 /// Learns unpruned classification trees, each from rows of its own, and tells how high up every feature is tested:
@@ -49,7 +49,7 @@ struct WeightedOptions {
   /// zero.
   double alpha = 1.0;
   /// If not empty, the class probabilities themselves.
-  std::vector<double> class_prior;
+  std::vector<double> class_prior = {};
 };
 
 /// Dirichlet estimates taken to the power of the feature's weight, and normalized again over the feature's values.
@@ -66,7 +66,7 @@ struct WanbiaOptions {
   /// Added to every count; must be positive.
   double alpha = 1.0;
   /// If not empty, the class probabilities themselves.
-  std::vector<double> class_prior;
+  std::vector<double> class_prior = {};
   WanbiaLoss loss = WanbiaLoss::kConditionalLikelihood;
   /// Whether tables are normalized again after the power is taken; see WanbiaObjective.
   bool renormalize = true;
