@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Timing, best_call
+from benchmarks.harness import Timing, best_of, race
 from benchmarks.options import Options
 from benchmarks.report import Report, Row
 from benchmarks.searches import table_for
 from benchmarks.tables import CodedTable
+
+Run = Callable[[], object]
 
 #: What every learner is compared with.
 BASE = "Dirichlet"
@@ -36,46 +38,48 @@ def estimates(report: Report, options: Options) -> None:
         return
     for structure in ("naive", "tan"):
         names = [name for name, structures in LEARNERS.items() if structure in structures]
-        _compare(report, options, f"{structure}, fit", _fits(table, structure, names))
         models, tables = _from_counts(table, structure, names)
+        _compare(report, options, f"{structure}, fit", _fits(table, structure, names))
         _compare(report, options, f"{structure}, model from the same counts", models)
         _compare(report, options, f"{structure}, tables from the same counts", tables, judged=False)
 
 
-def _compare(
-    report: Report, options: Options, what: str, runs: Mapping[str, Callable[[], object]], judged: bool = True
-) -> None:
-    times = _race_calls(runs, options)
+def _compare(report: Report, options: Options, what: str, runs: Mapping[str, Run], judged: bool = True) -> None:
+    times = race_calls(runs, options)
     report.table(what, [Row(name, timing) for name, timing in times.items()])
-    for name in times:
+    for name, timing in times.items():
         if name != BASE:
             target = {"at_most": 1.2} if judged and name in PROMISED else {}
-            report.figure(f"{what}: {name}, times Dirichlet", times[name].cpu / times[BASE].cpu, "x", **target)
+            report.figure(f"{what}: {name}, times Dirichlet", timing.cpu / times[BASE].cpu, "x", **target)
 
 
-def _race_calls(runs: Mapping[str, Callable[[], object]], options: Options) -> dict[str, Timing]:
-    """Short calls in turns: the speed of a machine drifts, and all must have their share of its best moments."""
-    best = {name: Timing(float("inf"), float("inf")) for name in runs}
-    for _ in range(options.repeats):
-        for name, run in runs.items():
-            timing = best_call(run, options.seconds / options.repeats)
-            best[name] = Timing(min(best[name].wall, timing.wall), min(best[name].cpu, timing.cpu))
-    return best
+def race_calls(runs: Mapping[str, Run], options: Options) -> dict[str, Timing]:
+    """Time short calls in turns, so many at a time that the clock can tell; the best turn of each counts."""
+    calls = {name: _calls_per_turn(run) for name, run in runs.items()}
+    batches = {name: partial(_repeat, run, calls[name]) for name, run in runs.items()}
+    return {name: timing.scaled(1 / calls[name]) for name, timing in race(batches, 5 * options.repeats).items()}
 
 
-def _fits(table: CodedTable, structure: str, names: list[str]) -> dict[str, Callable[[], object]]:
+def _calls_per_turn(run: Run, seconds: float = 3e-3) -> int:
+    return max(1, round(seconds / max(best_of(run, 3).cpu, 1e-6)))
+
+
+def _repeat(run: Run, times: int) -> None:
+    for _ in range(times):
+        run()
+
+
+def _fits(table: CodedTable, structure: str, names: list[str]) -> dict[str, Run]:
     import tanager as tg
 
-    def fitting(name: str) -> Callable[[], object]:
+    def fitting(name: str) -> Run:
         clf = tg.BayesNetClassifier(structure, getattr(tg.parameters, name)(), n_jobs=1)
         return partial(clf.fit, table.X, table.y)
 
     return {name: fitting(name) for name in names}
 
 
-def _from_counts(
-    table: CodedTable, structure: str, names: list[str]
-) -> tuple[dict[str, Callable[[], object]], dict[str, Callable[[], object]]]:
+def _from_counts(table: CodedTable, structure: str, names: list[str]) -> tuple[dict[str, Run], dict[str, Run]]:
     """Calls that make a model ready to predict, and calls that only make its tables."""
     from tanager import _core
 

@@ -6,6 +6,7 @@
 // trigammas. Uniform on [0,1]: -ln U is exponential, and 1/S and ln S of the sum S are integrals over its Laplace
 // transform ((1 - e^-t) / t)^s; the trapezoid rule in ln t is right to the last bit there.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -17,8 +18,8 @@
 namespace tanager {
 namespace {
 
-// The nodes in ln t. What the rule leaves out is e^(-pi^2 / step) of the integral.
-constexpr double kStep = 3.0 / 16;
+// The nodes in ln t. What the rule leaves out is of the order of e^(-pi^2 / step).
+constexpr double kStep = 0.25;
 // From here on E1(t) is below the last bit of ln t.
 constexpr double kLargeTime = 42;
 
@@ -37,17 +38,33 @@ double log_transform(double t) {
   return t <= kSmallTime ? log_transform_rest(t) - t / 2 : std::log(-std::expm1(-t) / t);
 }
 
+// Terms of the series for Ein up to kLargeTime: more are nothing.
+constexpr std::size_t kTerms = 160;
+
+struct Series {
+  std::array<double, kTerms> inverses{}, harmonics{};  // 1/n, and 1/2 + ... + 1/n
+};
+
+constexpr Series kSeries = [] {
+  Series series;
+  double sum = 0;
+  for (std::size_t n = 2; n < kTerms; ++n) {
+    series.inverses[n] = 1.0 / static_cast<double>(n);
+    series.harmonics[n] = sum += series.inverses[n];
+  }
+  return series;
+}();
+
 /// [Ein(t) - 1 + e^-t] / t^2, where Ein(t) = E1(t) + ln t + 0.5772...
 double covariance_kernel(double t) {
   if (t > kLargeTime) return (std::log(t) + std::numbers::egamma - 1) / (t * t);
   // Ein(t) = e^-t * sum of H_n t^n / n!, H_n = 1 + 1/2 + ... + 1/n: what is left has positive terms only.
-  double sum = 0.25, power = 0.5, harmonic = 0.5;  // n = 2: (H_2 - 1) t^0 / 2!
-  for (int n = 3; n < 400; ++n) {
-    power *= t / n;
-    harmonic += 1.0 / n;
-    const double term = power * harmonic;
+  double sum = 0.25, power = 0.5;  // n = 2: (H_2 - 1) t^0 / 2!
+  for (std::size_t n = 3; n < kTerms; ++n) {
+    power *= t * kSeries.inverses[n];
+    const double term = power * kSeries.harmonics[n];
     sum += term;
-    if (n > t && term < sum * 1e-17) break;
+    if (term < sum * 1e-17 && static_cast<double>(n) > t) break;
   }
   return sum * std::exp(-t);
 }
@@ -56,7 +73,7 @@ double covariance_kernel(double t) {
 template <class Integrand>
 double integrate_over_time(std::size_t n_classes, Integrand integrand) {
   const auto s = static_cast<double>(n_classes);
-  const double first = -40 - std::log(s), last = 42 / s + 2;
+  const double first = -38 - std::log(s), last = 40 / s + 2;
   double sum = 0;
   for (double x = first; x < last; x += kStep) sum += integrand(std::exp(x));
   return sum * kStep;
