@@ -34,6 +34,7 @@ HEADER_STAGES = {
     "counts": "counts",
     "scores": "scores",
     "branching": "graph",
+    "tree_sums": "graph",
     "network": "model",
     "acll": "model",
     "any_predictor": "inference",

@@ -19,4 +19,5 @@
 #include "tanager/scores.hpp"
 #include "tanager/search.hpp"
 #include "tanager/structure.hpp"
+#include "tanager/tree_sums.hpp"
 #include "tanager/version.hpp"

@@ -1,0 +1,101 @@
+// Sums over spanning trees, and the most probable tree.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/elimination.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+
+namespace {
+
+constexpr double kLn2 = 0.693147180559945309417232121458;
+
+}  // namespace
+
+double Scaled::log() const {
+  if (!(mantissa > 0)) return -std::numeric_limits<double>::infinity();
+  return std::log(mantissa) + static_cast<double>(exponent) * kLn2;
+}
+
+EdgeWeights::EdgeWeights(std::size_t n_nodes) : n_nodes_(n_nodes), weights_(n_nodes * n_nodes, kScaledZero) {
+  if (n_nodes == 0) throw InvalidInput("a graph must have at least one node, but has none");
+}
+
+void EdgeWeights::set(std::size_t u, std::size_t v, Scaled weight) {
+  if (u >= n_nodes_ || v >= n_nodes_ || u == v)
+    throw InvalidInput(
+        join_text("an edge must connect two different nodes below ", n_nodes_, ", but connects ", u, " and ", v));
+  int shift = 0;
+  const double mantissa = std::frexp(weight.mantissa, &shift);
+  if (!(weight.mantissa >= 0) || std::isinf(weight.mantissa))
+    throw InvalidInput(join_text("a weight must be a number that is not negative, but the one of edge ", u, ", ", v,
+                                 " is ", weight.mantissa));
+  if (weight.exponent > kMaxWeightExponent || weight.exponent < -kMaxWeightExponent)
+    throw InvalidInput(join_text("the exponent of a weight must be between -2^40 and 2^40, but the one of edge ", u,
+                                 ", ", v, " is ", weight.exponent));
+  const Scaled stored = mantissa > 0 ? Scaled{2 * mantissa, weight.exponent + shift - 1} : kScaledZero;
+  weights_[u * n_nodes_ + v] = stored;
+  weights_[v * n_nodes_ + u] = stored;
+}
+
+EdgeWeights EdgeWeights::from_logs(std::size_t n_nodes, std::span<const double> logs) {
+  EdgeWeights weights(n_nodes);
+  if (logs.size() != n_nodes * n_nodes)
+    throw InvalidInput(join_text("a matrix of ", n_nodes, " x ", n_nodes, " logarithms was expected, but ", logs.size(),
+                                 " numbers came"));
+  for (std::size_t u = 0; u < n_nodes; ++u)
+    for (std::size_t v = u + 1; v < n_nodes; ++v) {
+      const double log = logs[u * n_nodes + v];
+      if (log == -std::numeric_limits<double>::infinity()) continue;
+      const double exponent = std::floor(log / kLn2);
+      if (!(std::abs(exponent) <= static_cast<double>(kMaxWeightExponent)))
+        throw InvalidInput(
+            join_text("the logarithm of a weight must be a number between -7e11 and 7e11, or minus "
+                      "infinity for no edge, but the one of edge ",
+                      u, ", ", v, " is ", log));
+      // exponent * ln 2 in two parts, so that the rest keeps its last places
+      constexpr double kHigh = 0x1.62e42fefa3800p-1, kLow = 0x1.ef35793c76730p-45;
+      weights.set(u, v, {std::exp((log - exponent * kHigh) - exponent * kLow), static_cast<std::int64_t>(exponent)});
+    }
+  return weights;
+}
+
+Scaled tree_sum(const EdgeWeights& weights) {
+  JoiningOrder order = joining_order(weights);
+  if (order.nodes.size() < weights.n_nodes()) return kScaledZero;
+  ReducedGraph graph(weights, std::move(order.nodes));
+  Scaled product = kScaledOne, sum;
+  while (graph.size() > 1) {
+    graph.eliminate_last(sum);
+    product = product * sum;
+  }
+  return product;
+}
+
+TreeDistribution tree_distribution(const EdgeWeights& weights) {
+  const JoiningOrder order = connected_order(weights);
+  TreeDistribution found;
+  ReducedGraph graph(weights, order.nodes);
+  Scaled product = kScaledOne, sum;
+  while (graph.size() > 1) {
+    const std::size_t node = graph.node(graph.size() - 1), parent = order.parent[node];
+    found.best_tree.emplace_back(std::min(node, parent), std::max(node, parent));
+    // The sum is the parent edge's own weight and others, so that the quotient of both is one plus something positive.
+    std::size_t at = 0;
+    while (graph.node(at) != parent) ++at;
+    Scaled others = graph.added(at, graph.size() - 1);
+    const std::vector<Scaled> row = graph.eliminate_last(sum);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (i != at) others = others + row[i];
+    found.log_best_probability -= std::log1p(ratio(others, weights(node, parent)));
+    product = product * sum;
+  }
+  found.log_sum = product.log();
+  std::sort(found.best_tree.begin(), found.best_tree.end());
+  return found;
+}
+
+}  // namespace tanager
