@@ -111,7 +111,7 @@ void bind_feature_weights(py::module_& m) {
   py::class_<WanbiaObjective>(m, "WanbiaObjective")
       .def(py::init(&make_objective), py::arg("parents"), py::arg("dataset"), py::arg("counts"), py::kw_only(),
            py::arg("alpha") = 1.0, py::arg("class_prior") = std::vector<double>(), py::arg("objective") = "cll",
-           py::arg("renormalize") = true)
+           py::arg("renormalize") = false)
       .def_property_readonly("total_weight", &WanbiaObjective::total_weight)
       .def("evaluate", &evaluate, py::arg("weights").noconvert(), py::arg("threads") = 1)
       .def("network", &network, py::arg("weights").noconvert());

@@ -317,7 +317,7 @@ class WanbiaObjective:
         alpha: float = 1.0,
         class_prior: Sequence[float] = ...,
         objective: str = "cll",
-        renormalize: bool = True,
+        renormalize: bool = False,
     ) -> None: ...
     @property
     def total_weight(self) -> float: ...

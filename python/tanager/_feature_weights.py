@@ -174,10 +174,10 @@ class Wanbia(ParameterLearner):
     objective : {"cll", "mse"}, default="cll"
         What the weights are to be best at: the conditional log-likelihood of the classes, or the squared error of
         their probabilities.
-    renormalize : bool, default=True
-        Whether tables are normalized again after the power is taken, as in bnclassify: class probabilities then stay
-        what they are, and a missing cell says nothing. False takes the powers as they are, as in the paper, where the
-        best weights are a global optimum of "cll" if no cell is missing.
+    renormalize : bool, default=False
+        False takes the powers as they are, as in the paper: the best weights for "cll" are then a global optimum, if no
+        cell is missing. True normalizes tables again after the power is taken, as bnclassify does: class probabilities
+        then stay what they are, and a missing cell says nothing.
     tol : float, default=1e-6
         Iterations end when no weight can improve the objective, averaged over rows, at a greater rate than this.
     max_iter : int, default=1000
@@ -188,10 +188,14 @@ class Wanbia(ParameterLearner):
     The weights are in the classifier's ``feature_weights_``, in the order of the features; NaN for features that the
     structure leaves out. The structure must be `NaiveBayes`, or naive with features left out.
 
-    The model predicts exactly what the objective judged, missing cells included, which both sum out. With
-    ``renormalize=False`` the network's class probabilities are ``class_prior`` (or smoothed frequencies) times the
-    normalizers of all tables: no longer those of the classes, but such that posteriors are P(c) times the powers, and
-    ``class_prior`` is the P(c) in this product. A missing cell then leaves its normalizer in the product.
+    The model predicts exactly what the objective judged, missing cells included, which both sum out. Posteriors are
+    proportional to P(c) times the powers of the tables, where P(c) is ``class_prior``, or smoothed frequencies. A network
+    needs tables that are normalized, so its class probabilities are P(c) times all normalizers, and no longer the
+    shares of the classes; a missing cell leaves its normalizer in the product. Tables are normalized after weighting
+    their values by p^(1 - weight), with p the share of the value in all classes: no posterior of a complete row
+    changes, a feature of weight zero gets the distribution that it has in all classes together, and normalizers stay
+    close to one. With ``renormalize=True`` none of this is needed. Rows of a class to which ``class_prior`` gives no
+    probability have no influence on the weights under "cll".
 
     References
     ----------
@@ -215,7 +219,7 @@ class Wanbia(ParameterLearner):
         self,
         alpha: float = 1.0,
         objective: str = "cll",
-        renormalize: bool = True,
+        renormalize: bool = False,
         tol: float = 1e-6,
         max_iter: int = 1000,
     ):

@@ -69,7 +69,7 @@ struct WanbiaOptions {
   std::vector<double> class_prior = {};
   WanbiaLoss loss = WanbiaLoss::kConditionalLikelihood;
   /// Whether tables are normalized again after the power is taken; see WanbiaObjective.
-  bool renormalize = true;
+  bool renormalize = false;
 };
 
 /// What WANBIA minimizes over the weights of naive Bayes, with its gradient (Zaidi, Cerquides, Carman and Webb 2013).
@@ -81,7 +81,7 @@ struct WanbiaOptions {
 /// class probabilities take up the normalizers.
 /// A missing cell is summed out, which is exact in both cases: its factor is one in the first, and the normalizer that
 /// the class probabilities took up in the second. Rows count by their weight. Rows of a class that the given class
-/// prior makes impossible add nothing.
+/// prior makes impossible add nothing to the conditional likelihood.
 class WanbiaObjective {
  public:
   /// Throws InvalidInput unless the structure is naive, the counts are those of the data's variables and alpha is
