@@ -1,7 +1,7 @@
 """Measures parameter learners: beside Dirichlet's smoothing on the same counts, and beside what others needed.
 
 python -m benchmarks.parameters                     everything
-python -m benchmarks.parameters --quick             small tables, some seconds; targets are not judged
+python -m benchmarks.parameters --quick             small tables, under a minute; targets are not judged
 python -m benchmarks.parameters --only estimates    one benchmark
 """
 
