@@ -126,7 +126,9 @@ def classifiers():
         "softened": tg.BayesNetClassifier("tan-bic", pr.Softened()),
         "averaged": tg.BayesNetClassifier("naive", pr.ModelAveraged(arc_prior=0.3)),
         "acll": tg.BayesNetClassifier(st.AcllTree(), pr.AcllOptimal()),
-        "uniform acll": tg.BayesNetClassifier(st.AcllTree("uniform", root=1), pr.AcllOptimal("uniform", pseudo_counts=1)),
+        "uniform acll": tg.BayesNetClassifier(
+            st.AcllTree("uniform", root=1), pr.AcllOptimal("uniform", pseudo_counts=1)
+        ),
         "fixed": tg.BayesNetClassifier(st.FixedStructure([(0, 1), (1, 2), (0, 2)])),
         "width": tg.TANClassifier(discretizer="equal-width"),
         "frequency": tg.TANClassifier(discretizer=tg.EqualFrequencyDiscretizer(3)),
