@@ -108,10 +108,13 @@ def test_constants_of_one_class_of_limits_and_their_scale():
 
 
 def test_constants_take_no_time():
-    for s in (2, 3, 100, 65534):
+    def seconds(s):
         start = time.perf_counter()
         tg.acll_constants(s)
-        assert time.perf_counter() - start < 0.01
+        return time.perf_counter() - start
+
+    # Other programs may have the processor meanwhile: the best of some tries counts.
+    assert max(min(seconds(s) for _ in range(5)) for s in (*range(2, 101), 1000, 65534)) < 0.01
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def classifiers():
         "linear temperature": tg.BayesNetClassifier("naive", pr.DataTemperature("linear", added_frequency=0.01)),
         "softened": tg.BayesNetClassifier("tan-bic", pr.Softened()),
         "averaged": tg.BayesNetClassifier("naive", pr.ModelAveraged(arc_prior=0.3)),
+        "trees": tg.BayesNetClassifier("tan", pr.AttributeWeighted(n_trees=3), random_state=5),
+        "wanbia": tg.BayesNetClassifier("naive", "wanbia"),
         "acll": tg.BayesNetClassifier(st.AcllTree(), pr.AcllOptimal()),
         "uniform acll": tg.BayesNetClassifier(
             st.AcllTree("uniform", root=1), pr.AcllOptimal("uniform", pseudo_counts=1)
@@ -203,7 +205,15 @@ def test_a_column_of_many_cuts_equals_the_plain_loop(cut, counted):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(
-    "clf", [tg.TANClassifier(), tg.NaiveBayesClassifier(), tg.KDBClassifier(), tg.AODEClassifier()], ids=repr
+    "clf",
+    [
+        tg.TANClassifier(),
+        tg.NaiveBayesClassifier(),
+        tg.KDBClassifier(),
+        tg.AODEClassifier(),
+        tg.BayesNetClassifier("acll-tree", "acll-optimal"),
+    ],
+    ids=repr,
 )
 def test_weights_equal_the_plain_loop(clf, whole, counted):
     weights = np.random.default_rng(3).exponential(size=N)
