@@ -205,7 +205,7 @@ class Wanbia(ParameterLearner):
     Examples
     --------
     >>> import tanager as tg
-    >>> data = tg.datasets.load("monks-1")
+    >>> data = tg.datasets.load("tic-tac-toe")
     >>> clf = tg.BayesNetClassifier(parameters="wanbia").fit(data.X, data.y)
     >>> naive = tg.NaiveBayesClassifier().fit(data.X, data.y)
     >>> better = clf.network_.conditional_log_likelihood(data.X, data.y)

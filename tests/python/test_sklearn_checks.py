@@ -11,6 +11,14 @@ from tanager import structure as st
 # Folds are drawn from rows: a row that comes twice may be learned from in the fold that tests it, one that weighs two
 # may not. In test_search_api.py the folds are given, and then both are the same.
 DRAWN_FOLDS = {"check_sample_weight_equivalence_on_dense_data": "rows that repeat are spread over the folds"}
+# Rows are drawn for trees as often by weight as by repetition, but other ones, and more of them if there are more.
+DRAWN_ROWS = {"check_sample_weight_equivalence_on_dense_data": "trees draw other rows from rows that repeat"}
+
+
+def expected_failures(clf):
+    if getattr(clf, "structure", None) == "forward-join":
+        return DRAWN_FOLDS
+    return DRAWN_ROWS if isinstance(getattr(clf, "parameters", None), pr.AttributeWeighted) else {}
 
 
 @parametrize_with_checks(
@@ -22,6 +30,10 @@ DRAWN_FOLDS = {"check_sample_weight_equivalence_on_dense_data": "rows that repea
         tg.BayesNetClassifier(structure="tan", parameters="data-temperature"),
         tg.BayesNetClassifier(structure="tan", parameters="softened"),
         tg.BayesNetClassifier(parameters="model-averaged"),
+        tg.BayesNetClassifier(parameters=pr.AttributeWeighted(n_trees=3)),
+        tg.BayesNetClassifier(structure="tan", parameters=pr.AttributeWeighted(n_trees=3, max_depth=2), n_jobs=2),
+        tg.BayesNetClassifier(parameters="wanbia"),
+        tg.BayesNetClassifier(parameters=pr.Wanbia(objective="mse", renormalize=True), n_jobs=2),
         tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal"),
         tg.BayesNetClassifier(structure="hill-climb"),
         tg.BayesNetClassifier(structure=st.HillClimb(max_parents=2, objective="log_score"), n_jobs=2),
@@ -35,7 +47,7 @@ DRAWN_FOLDS = {"check_sample_weight_equivalence_on_dense_data": "rows that repea
         tg.TANClassifier(),
         tg.TANClassifier(criterion="aic", n_jobs=2),
     ],
-    expected_failed_checks=lambda clf: DRAWN_FOLDS if getattr(clf, "structure", None) == "forward-join" else {},
+    expected_failed_checks=expected_failures,
 )
 def test_contract(estimator, check):
     check(estimator)

@@ -15,7 +15,7 @@
 namespace tanager {
 namespace {
 
-/// Cells that a thread looks at between two questions whether to go on: a few hundredths of a second.
+/// Cells of a tree that are looked at between two questions whether to go on: a few hundredths of a second.
 constexpr std::size_t kWorkBetweenQuestions = std::size_t{1} << 24;
 
 /// What was answered; one thread asks for all.
@@ -45,7 +45,9 @@ void check(const Structure& structure, const Dataset& data, const TreeDepthOptio
 class RowSampler {
  public:
   explicit RowSampler(const Dataset& data) : n_rows_(data.n_rows()) {
-    if (!data.is_weighted()) return;
+    // Rows that all weigh the same are drawn as if they had no weights, and not only equally often.
+    const auto differs = [&](double weight) { return weight != data.weights()[0]; };
+    if (!data.is_weighted() || (data.weights()[0] > 0 && std::ranges::none_of(data.weights(), differs))) return;
     sums_.reserve(n_rows_);
     double sum = 0;
     for (const double weight : data.weights()) sums_.push_back(sum += weight);
@@ -91,16 +93,20 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
   const RowSampler sampler(data);
   std::vector<std::uint32_t> depths(options.n_trees * n);
   Guarded<Verdict> verdict;
+  const auto ask = [&] {
+    const bool ends = verdict.with(
+        [&](Verdict& known) { return known.stop = known.stop || (options.keep_going && !options.keep_going()); });
+    if (ends) throw Stopped{};
+  };
   const auto learn = [&](std::size_t tree) {
+    ask();
     CategoricalTree learner(data, features, terms);
     std::vector<std::uint32_t> rows = sampler.draw(draws, Random(options.seed, tree));
     std::size_t work = 0;
     const auto tick = [&](std::size_t more) {
       if ((work += more) < kWorkBetweenQuestions) return;
       work = 0;
-      const bool ends = verdict.with(
-          [&](Verdict& known) { return known.stop = known.stop || (options.keep_going && !options.keep_going()); });
-      if (ends) throw Stopped{};
+      ask();
     };
     const std::vector<std::uint32_t> found = learner.least_depths(rows, options.max_depth, tick);
     std::ranges::copy(found, depths.begin() + static_cast<std::ptrdiff_t>(tree * n));
