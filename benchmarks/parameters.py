@@ -23,11 +23,13 @@ from benchmarks import command
 from benchmarks.estimates import estimates
 from benchmarks.options import QUICK, Options
 from benchmarks.trees import acll_tree
+from benchmarks.weights import weights
 
 #: One line for each; a benchmark is a function of a report and options, in a module of its own.
 BENCHMARKS: dict[str, command.Benchmark] = {
     "acll-tree": acll_tree,
     "estimates": estimates,
+    "weights": weights,
 }
 
 
