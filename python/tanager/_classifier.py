@@ -56,6 +56,8 @@ class BayesNetClassifier(BaseNetworkClassifier):
         The steps of a structure learner that searched, with their scores; only after `fit`.
     arc_probabilities_ : ndarray of shape (n_features_in_,)
         The probability of every feature to depend on the class; only with ``ModelAveraged``.
+    feature_weights_ : ndarray of shape (n_features_in_,)
+        The weight of every feature, from 0 to 1; only with ``AttributeWeighted`` and ``Wanbia``.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)

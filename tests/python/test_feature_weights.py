@@ -312,6 +312,15 @@ def test_tables_with_little_in_them(learner):
         np.testing.assert_allclose(clf.predict_proba(np.array(X, dtype=object)).sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("renormalize", [False, True])
+def test_alpha_next_to_nothing(renormalize):
+    X, y = draw_table(60)
+    clf = tg.BayesNetClassifier(parameters=pr.Wanbia(alpha=5e-324, renormalize=renormalize)).fit(X, y)
+    assert np.isfinite(clf.feature_weights_).all()
+    near = tg.BayesNetClassifier(parameters=pr.Wanbia(alpha=1e-300, renormalize=renormalize)).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(X), near.predict_proba(X), atol=1e-3)
+
+
 def test_thousands_of_features():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)

@@ -141,6 +141,9 @@ WanbiaObjective::State::State(const Structure& structure, const Dataset& data, c
     const std::span<const double> cells = counts.single(f);
     theta_.insert(theta_.end(), cells.begin(), cells.end());
     smooth(std::span(theta_).subspan(offset), r, s_, options.alpha);
+    // The smallest alpha of all vanish in the quotient, but logarithms must be finite.
+    for (std::size_t i = offset; i < theta_.size(); ++i)
+      theta_[i] = std::max(theta_[i], std::numeric_limits<double>::min());
     theta_.resize(offset + (r + 1) * s_, 0.0);
     logs_.resize(offset + (r + 1) * s_, 0.0);
     base_.resize(logs_.size() / s_, 1.0);
