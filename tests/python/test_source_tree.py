@@ -42,6 +42,7 @@ HEADER_STAGES = {
     "parameters": "parameters",
     "feature_weights": "parameters",
     "aode": "averaging",
+    "tbmatan": "averaging",
     "evaluation": "evaluation",
     "structure": "structure",
     "search": "structure",

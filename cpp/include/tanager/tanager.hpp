@@ -19,5 +19,6 @@
 #include "tanager/scores.hpp"
 #include "tanager/search.hpp"
 #include "tanager/structure.hpp"
+#include "tanager/tbmatan.hpp"
 #include "tanager/tree_sums.hpp"
 #include "tanager/version.hpp"

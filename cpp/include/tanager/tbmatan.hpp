@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tanager/any_predictor.hpp"
+#include "tanager/counts.hpp"
+#include "tanager/network.hpp"
+#include "tanager/tree_sums.hpp"
+
+namespace tanager {
+
+struct TbmatanOptions {
+  /// The prior weighs as much as so many rows, spread evenly over the cells of every table (lambda, equation 24).
+  double equivalent_sample_size = 10;
+  /// If set, the factors by which the data change the belief in an edge are confined to [10^-this, 1] (SSTBMATAN,
+  /// equations 25 to 29).
+  std::optional<double> stubbornness;
+  /// Prior belief in every edge, [u][v], symmetric, up to a factor; zero for an edge that cannot be. Empty: the same
+  /// for all (equation 23).
+  std::vector<double> edge_beliefs;
+  /// If not empty, the class probabilities themselves.
+  std::vector<double> class_prior;
+  /// A row with missing cells is summed over all values they can have while these are at most so many ...
+  std::uint64_t max_assignments = 4096;
+  /// ... and else averaged over so many trees drawn from the posterior, each of which sums them out exactly.
+  std::uint32_t n_trees = 200;
+};
+
+/// The Bayesian average over all tree-augmented naive Bayes models (Cerquides and Lopez de Mantaras 2003): every
+/// spanning tree over the features is a model, its parameters have Dirichlet priors, and both are integrated out. All
+/// that is learned are counts of pairs. Immutable and cheap to copy: copies share what is large.
+class Tbmatan {
+ public:
+  /// Throws InvalidInput if the counts have no pairs, are too large, an option makes no sense, or the beliefs allow no
+  /// tree.
+  explicit Tbmatan(CountSet counts, TbmatanOptions options = {}, int threads = 1);
+
+  std::size_t n_features() const { return counts().n_features(); }
+  std::uint32_t n_classes() const { return counts().n_classes(); }
+  std::span<const std::uint32_t> cardinalities() const { return counts().cardinalities(); }
+  const CountSet& counts() const { return state_->counts; }
+  const TbmatanOptions& options() const { return state_->options; }
+  std::span<const double> class_probabilities() const { return state_->class_probabilities; }
+  /// Every tree has a posterior probability proportional to the product of these (beta*, equation 20).
+  const EdgeWeights& edge_weights() const { return state_->weights; }
+  /// The network of one tree over the features, rooted at the first, with the parameters' posterior means.
+  Network network_of(std::span<const Edge> tree) const;
+
+ private:
+  struct State {
+    CountSet counts;
+    TbmatanOptions options;
+    std::vector<double> class_probabilities;
+    EdgeWeights weights;
+  };
+  std::shared_ptr<const State> state_;
+};
+
+/// The average made ready for speed: ln P(c, x) = ln NB(c, x) + ln (tree sum of weights * lifts / tree sum of weights).
+class TbmatanPredictor : public AnyPredictor {
+ public:
+  /// How tree sums are computed; all give the same to a few units in the last place.
+  enum class Method {
+    kAuto,
+    kSchedule,  ///< edges and steps that cannot matter left out
+    kDense,     ///< all of them
+    kExact      ///< an exponent per number: for weights beyond all ranges, and slow
+  };
+
+  explicit TbmatanPredictor(const Tbmatan& model, Method method = Method::kAuto);
+  ~TbmatanPredictor() override;
+  TbmatanPredictor(TbmatanPredictor&&) noexcept;
+  TbmatanPredictor& operator=(TbmatanPredictor&&) noexcept;
+
+  std::size_t n_features() const override;
+  std::uint32_t n_classes() const override;
+
+  /// The method in use, never kAuto.
+  Method method() const;
+  /// Edges that are kept, and steps of the elimination for one tree sum.
+  std::size_t n_edges() const;
+  std::size_t n_steps() const;
+  /// Whether predictions for a row with these cells missing are averages over sampled trees.
+  bool is_estimate(std::span<const std::size_t> missing_features) const;
+
+ private:
+  void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
+  void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
+
+  struct State;
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace tanager

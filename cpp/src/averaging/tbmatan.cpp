@@ -1,0 +1,176 @@
+// Learning the average over all TANs: the weight of every edge, from the counts of pairs (equations 20 to 29).
+#include "tanager/tbmatan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "averaging/rising_factorial.hpp"
+#include "averaging/tbmatan_pairs.hpp"
+#include "graph/elimination.hpp"
+#include "graph/spanning_tree.hpp"
+#include "support/parallel.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/parameters.hpp"
+
+namespace tanager {
+namespace {
+
+// Beyond these, quotients of counts and shares of the prior leave the range of doubles.
+constexpr double kLeastSampleSize = 1e-120, kMostSampleSize = 1e120;
+
+void check(const CountSet& counts, const TbmatanOptions& options) {
+  const std::size_t n = counts.n_features();
+  if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
+  if (n > 1 && counts.scope() != CountScope::kPairs)
+    throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
+  const double size = options.equivalent_sample_size;
+  if (!(size >= kLeastSampleSize && size <= kMostSampleSize))
+    throw InvalidInput(join_text("the equivalent sample size must be between ", kLeastSampleSize, " and ",
+                                 kMostSampleSize, ", but is ", size));
+  if (options.stubbornness && !(*options.stubbornness > 0 && *options.stubbornness <= 300))
+    throw InvalidInput(join_text("the stubbornness must be positive and at most 300, but is ", *options.stubbornness));
+  if (!(counts.n_rows() < kMaxRisingCount))
+    throw InvalidInput(join_text("an average over trees can learn from rows of a weight below ", kMaxRisingCount,
+                                 " in all, but they weigh ", counts.n_rows()));
+  if (options.max_assignments == 0 || options.n_trees == 0)
+    throw InvalidInput("the number of assignments and of trees for missing cells must be at least one");
+  if (options.edge_beliefs.empty()) return;
+  if (options.edge_beliefs.size() != n * n)
+    throw InvalidInput(join_text("the beliefs in edges must be a matrix of ", n, " x ", n, " numbers, but ",
+                                 options.edge_beliefs.size(), " came"));
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = 0; v < u; ++v) {
+      const double belief = options.edge_beliefs[u * n + v];
+      if (!(belief >= 0) || std::isinf(belief))
+        throw InvalidInput(join_text("the belief in an edge must be a number that is not negative, but the one in ", u,
+                                     ", ", v, " is ", belief));
+      if (belief != options.edge_beliefs[v * n + u])
+        throw InvalidInput(join_text("the beliefs in edges must be symmetric, but those in ", u, ", ", v, " and ", v,
+                                     ", ", u, " are ", belief, " and ", options.edge_beliefs[v * n + u]));
+    }
+}
+
+/// One table of rising factorials for every number of cells that the prior is spread over.
+class RisingTables {
+ public:
+  RisingTables(const CountSet& counts, double size) : size_(size) {
+    const double s = counts.n_classes();
+    double largest_class = 0;
+    for (const double x : counts.class_counts()) largest_class = std::max(largest_class, x);
+    add(s, largest_class);
+    for (std::size_t u = 0; u < counts.n_features(); ++u) {
+      const auto cells = counts.single(u);
+      const double most = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
+      add(s * counts.cardinalities()[u], most);
+      for (std::size_t v = u + 1; v < counts.n_features(); ++v)
+        add(s * counts.cardinalities()[u] * counts.cardinalities()[v], most);
+    }
+    // Margins of weighted counts may exceed the counts by rounding.
+    for (const auto& [n_cells, most] : largest_) tables_.try_emplace(n_cells, size, n_cells, most + 1);
+  }
+
+  /// Product over all counts of Gamma(a + N) / Gamma(a), a being the prior's share of one of `n_cells` cells.
+  Scaled product(std::span<const double> counts, double n_cells) const {
+    const RisingFactorials& rising = tables_.at(n_cells);
+    ScaledProduct product;
+    for (const double count : counts)
+      if (count > 0) product.multiply(rising(count));
+    return product.value();
+  }
+
+ private:
+  void add(double n_cells, double most) {
+    double& known = largest_[n_cells];
+    known = std::max(known, most);
+  }
+
+  double size_;
+  std::map<double, double> largest_;
+  std::map<double, RisingFactorials> tables_;
+};
+
+/// The Bayes factor for an arc between two features given the class: L_uv L_c / (L_u L_v). Equation 22 lacks L_c, which
+/// is the same for all pairs where no cell is missing; where some are, every pair has its own rows.
+Scaled bayes_factor(const CountSet& counts, const RisingTables& rising, std::size_t u, std::size_t v) {
+  const double s = counts.n_classes(), n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
+  const auto cells = counts.pair(u, v);
+  const PairMargins margins(cells, counts.cardinalities()[u], counts.cardinalities()[v], counts.n_classes());
+  return rising.product(cells, s * n_u * n_v) * rising.product(margins.classes, s) /
+         (rising.product(margins.u, s * n_u) * rising.product(margins.v, s * n_v));
+}
+
+/// Equations 25 to 29.
+std::vector<Scaled> confined(std::vector<Scaled> factors, double stubbornness) {
+  constexpr double kLn10 = 2.302585092994045684;
+  std::vector<double> logs;
+  for (const Scaled factor : factors) logs.push_back(factor.log() / kLn10);
+  const auto [least, most] = std::minmax_element(logs.begin(), logs.end());
+  const double span = *most - *least, a = span > stubbornness ? stubbornness / span : 1.0;
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    factors[i] = normalized({std::exp((a * (logs[i] - *least) - stubbornness) * kLn10), 0});
+  return factors;
+}
+
+EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options, int threads) {
+  const std::size_t n = counts.n_features();
+  std::vector<Scaled> factors(n * (n - 1) / 2);
+  if (n > 1) {
+    const RisingTables rising(counts, options.equivalent_sample_size);
+    parallel_for(n - 1, 1, threads, [&](std::size_t u, std::size_t) {
+      for (std::size_t v = u + 1; v < n; ++v) factors[pair_index(u, v, n)] = bayes_factor(counts, rising, u, v);
+    });
+    if (options.stubbornness) factors = confined(std::move(factors), *options.stubbornness);
+  }
+  EdgeWeights weights(n);
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = u + 1; v < n; ++v) {
+      Scaled factor = factors[pair_index(u, v, n)];
+      if (!options.edge_beliefs.empty()) factor.mantissa *= options.edge_beliefs[u * n + v];
+      weights.set(u, v, factor);
+    }
+  return weights;
+}
+
+std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanOptions& options) {
+  const std::size_t s = counts.n_classes();
+  if (!options.class_prior.empty()) {
+    if (options.class_prior.size() != s)
+      throw InvalidInput(join_text("the class prior must have ", s, " probabilities, one per class, but has ",
+                                   options.class_prior.size()));
+    return options.class_prior;
+  }
+  std::vector<double> classes;
+  const double size = options.equivalent_sample_size;
+  for (const double count : counts.class_counts())
+    classes.push_back((count + size / static_cast<double>(s)) / (counts.n_rows() + size));
+  return classes;
+}
+
+}  // namespace
+
+Tbmatan::Tbmatan(CountSet counts, TbmatanOptions options, int threads) {
+  check(counts, options);
+  auto classes = class_distribution_of(counts, options);
+  EdgeWeights weights = learn_weights(counts, options, threads);
+  if (joining_order(weights).nodes.size() < counts.n_features())
+    throw InvalidInput("the beliefs in edges allow no tree over all features: too many of them are zero");
+  state_ = std::make_shared<const State>(
+      State{std::move(counts), std::move(options), std::move(classes), std::move(weights)});
+}
+
+Network Tbmatan::network_of(std::span<const Edge> tree) const {
+  const std::size_t n = n_features();
+  std::vector<std::vector<std::size_t>> parents(n);
+  const auto rooted = root_forest(n, {tree.begin(), tree.end()}, std::nullopt);
+  for (std::size_t f = 0; f < n; ++f)
+    if (rooted[f]) parents[f].push_back(*rooted[f]);
+  DirichletOptions dirichlet;
+  dirichlet.equivalent_sample_size = options().equivalent_sample_size;
+  dirichlet.class_prior = state_->class_probabilities;
+  return estimate_dirichlet(Structure(std::move(parents)), counts(), dirichlet);
+}
+
+}  // namespace tanager
