@@ -22,18 +22,25 @@ namespace {
 
 /// Rows per task; their codes stay in the cache.
 constexpr std::size_t kBlockRows = 256;
-/// A schedule of more than this part of all updates is not worth its indices.
+/// Trees drawn for missing cells are the same for everyone.
 constexpr std::uint64_t kSeedOfTrees = 20030101;
 
-/// Codes of some rows, [row][feature], 16 bits wide.
+/// Codes of some rows, [feature][row], 16 bits wide.
 class RowCodes {
  public:
   RowCodes(const CodeBatch& batch, std::size_t first, std::size_t rows, std::span<const std::uint32_t> cardinalities)
-      : n_(cardinalities.size()), codes_(rows * n_), missing_(rows, 0) {
+      : n_(cardinalities.size()), rows_(rows), codes_(rows * n_), missing_(rows, 0) {
     for (std::size_t f = 0; f < n_; ++f) load(batch, first, rows, f, cardinalities[f]);
   }
-  const Code* row(std::size_t i) const { return codes_.data() + i * n_; }
+  /// Of feature f in row i: at f * stride() + i.
+  const Code* columns() const { return codes_.data(); }
+  std::size_t stride() const { return rows_; }
   bool is_complete(std::size_t i) const { return missing_[i] == 0; }
+  std::vector<Code> row(std::size_t i) const {
+    std::vector<Code> codes(n_);
+    for (std::size_t f = 0; f < n_; ++f) codes[f] = codes_[f * rows_ + i];
+    return codes;
+  }
 
  private:
   void load(const CodeBatch& batch, std::size_t first, std::size_t rows, std::size_t f, std::uint32_t values) {
@@ -55,18 +62,18 @@ class RowCodes {
     for (std::size_t i = 0; i < rows; ++i) {
       const T code = codes[i * step];
       if (code < values) {
-        codes_[i * n_ + f] = code;
+        codes_[f * rows_ + i] = code;
         continue;
       }
       if (code != std::numeric_limits<T>::max())
         throw InvalidInput(
             join_text("feature ", f, " has code ", std::uint32_t{code}, ", but ", values, " values are known"));
-      codes_[i * n_ + f] = kMissing;
+      codes_[f * rows_ + i] = kMissing;
       missing_[i] = 1;
     }
   }
 
-  std::size_t n_;
+  std::size_t n_, rows_;
   std::vector<Code> codes_;
   std::vector<std::uint8_t> missing_;
 };
@@ -90,11 +97,13 @@ class NaivePart {
     }
   }
 
-  void write(const Code* row, double* out) const {
-    std::copy(prior_.begin(), prior_.end(), out);
-    for (std::size_t f = 0; f < begin_.size(); ++f) {
-      const double* term = logs_.data() + begin_[f] + row[f] * s_;
-      for (std::size_t c = 0; c < s_; ++c) out[c] += term[c];
+  void write(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
+    for (std::size_t i = 0; i < n_rows; ++i) {
+      std::copy(prior_.begin(), prior_.end(), out + i * s_);
+      for (std::size_t f = 0; f < begin_.size(); ++f) {
+        const double* term = logs_.data() + begin_[f] + columns[f * stride + i] * s_;
+        for (std::size_t c = 0; c < s_; ++c) out[i * s_ + c] += term[c];
+      }
     }
   }
 
@@ -126,29 +135,31 @@ double log_sum(double a, double b) {
   return b == -std::numeric_limits<double>::infinity() ? a : a + std::log1p(std::exp(b - a));
 }
 
-std::size_t dense_updates(std::size_t n) {
-  return n * (n - 1) * (n - 2) / 6;
-}
-
 }  // namespace
 
 struct TbmatanPredictor::State {
   State(const Tbmatan& given, Method wanted)
-      : model(given), naive(given), log_tree_sum(tree_distribution(given.edge_weights()).log_sum), method(wanted) {
-    if (method == Method::kAuto) method = lift_slack(model) > kMaxSlack ? Method::kExact : Method::kSchedule;
-    if (method != Method::kExact) plan = make_tree_plan(model, method == Method::kSchedule);
-    if (wanted == Method::kAuto && 2 * plan.updates.size() > dense_updates(plan.n_features) && plan.n_features > 2)
-      method = Method::kDense;  // the same plan, but for the few updates that it lacks
-    const std::size_t s = model.n_classes();
-    while (rows_at_once * s % kTreeLanes != 0) ++rows_at_once;
+      : model(given), naive(given), all_trees(tree_sum(given.edge_weights())), method(wanted) {
+    if (wanted == Method::kExact) return;
+    auto made = make_tree_plan(model, wanted != Method::kDense);
+    if (!made) {
+      if (wanted != Method::kAuto)
+        throw InvalidInput("the weights of edges differ too much for this method: use the exact one");
+      method = Method::kExact;
+      return;
+    }
+    plan = std::move(*made);
+    // The scale is taken out before the logarithm: both are large, and near each other.
+    log_all_trees = Scaled{all_trees.mantissa, all_trees.exponent - plan.scale}.log();
+    if (wanted == Method::kAuto) method = Method::kSchedule;
   }
 
   Tbmatan model;
   NaivePart naive;
-  double log_tree_sum;
+  Scaled all_trees;  // sum over all trees of the product of their weights
+  double log_all_trees = 0;
   Method method;
   TreePlan plan;
-  std::size_t rows_at_once = 1;  // so many fill whole vectors with all of their classes
   mutable Guarded<std::shared_ptr<const SampledTrees>> sampled;
 
   std::shared_ptr<const SampledTrees> trees() const {
@@ -158,93 +169,79 @@ struct TbmatanPredictor::State {
     });
   }
 
-  /// ln P(class, row) for complete rows given by their codes, `out` is [row][class].
-  void complete_rows(std::span<const Code* const> rows, TreeWorkspace& work, double* out) const {
+  /// ln P(class, row) of complete rows, [row][class]; the code of feature f in row i is columns[f * stride + i].
+  void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
     const std::size_t s = model.n_classes();
-    for (std::size_t i = 0; i < rows.size(); ++i) naive.write(rows[i], out + i * s);
+    naive.write(columns, stride, n_rows, out);
     if (model.n_features() < 2) return;
     if (method == Method::kExact) {
-      for (std::size_t i = 0; i < rows.size(); ++i) add_exact(rows[i], out + i * s);
+      for (std::size_t i = 0; i < n_rows; ++i) add_exact(columns + i, stride, out + i * s);
       return;
     }
     const FlushSubnormals flush;
-    // Lanes are rows and classes in the order of `out`.
-    const std::size_t n_lanes = rows.size() * s;
-    double logs[kTreeLanes];
-    for (std::size_t first = 0; first < n_lanes; first += kTreeLanes) {
-      const std::size_t lanes = std::min(kTreeLanes, n_lanes - first);
-      load(rows, first, lanes, work.weights());
-      log_tree_sums(plan, work, logs, best_isa());
-      for (std::size_t lane = 0; lane < lanes; ++lane) out[first + lane] += logs[lane] - log_tree_sum;
-    }
-  }
-
-  void load(std::span<const Code* const> rows, std::size_t first, std::size_t lanes, double* weights) const {
-    const std::size_t s = model.n_classes();
-    for (const PlanEdge& edge : plan.edges) {
-      double* to = weights + edge.slot * kTreeLanes;
-      const double* table = plan.tables.data() + edge.table;
-      const std::size_t values = model.cardinalities()[edge.v];
-      std::size_t lane = 0, row = first / s, c = first % s;
-      for (; lane < lanes; ++row, c = 0) {
-        const double* cell = table + (rows[row][edge.u] * values + rows[row][edge.v]) * s;
-        for (; c < s && lane < lanes; ++c, ++lane) to[lane] = cell[c];
-      }
-      for (; lane < kTreeLanes; ++lane) to[lane] = to[0];
-    }
+    for (std::size_t i = 0; i < n_rows; i += lanes.rows())
+      lanes.add_log_sums(columns + i, stride, std::min(lanes.rows(), n_rows - i), model.cardinalities(), out + i * s,
+                         best_isa());
+    for (std::size_t i = 0; i < n_rows * s; ++i) out[i] -= log_all_trees;
   }
 
   /// One row by arithmetic with an exponent for every number.
-  void add_exact(const Code* row, double* out) const {
+  void add_exact(const Code* row, std::size_t stride, double* out) const {
     const std::size_t n = model.n_features(), s = model.n_classes();
     std::vector<EdgeWeights> weights(s, EdgeWeights(n));
     for (std::size_t u = 0; u < n; ++u)
       for (std::size_t v = u + 1; v < n; ++v) {
         const auto lifts = pair_lifts(model.counts(), u, v, model.options().equivalent_sample_size);
-        const double* cell = lifts.data() + (row[u] * model.cardinalities()[v] + row[v]) * s;
+        const double* cell = lifts.data() + (row[u * stride] * model.cardinalities()[v] + row[v * stride]) * s;
         for (std::size_t c = 0; c < s; ++c) {
           const Scaled weight = model.edge_weights()(u, v);
           if (weight.mantissa > 0) weights[c].set(u, v, weight * normalized({cell[c], 0}));
         }
       }
-    for (std::size_t c = 0; c < s; ++c) out[c] += tree_sum(weights[c]).log() - log_tree_sum;
+    for (std::size_t c = 0; c < s; ++c) out[c] += (tree_sum(weights[c]) / all_trees).log();
   }
 
   /// A row with missing cells.
-  void incomplete_row(const Code* row, TreeWorkspace& work, double* out) const {
-    const std::size_t n = model.n_features(), s = model.n_classes();
+  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, double* out) const {
+    const std::size_t s = model.n_classes();
     std::vector<std::size_t> missing;
-    for (std::size_t f = 0; f < n; ++f)
+    for (std::size_t f = 0; f < row.size(); ++f)
       if (row[f] == kMissing) missing.push_back(f);
     std::fill_n(out, s, -std::numeric_limits<double>::infinity());
-    if (needs_sampling(missing)) {
-      const auto sample = trees();
-      std::vector<double> joint(s);
-      for (std::size_t t = 0; t < sample->predictors.size(); ++t) {
-        sample->predictors[t].predict({row, n}, Output::kLogJoint, joint);
-        for (std::size_t c = 0; c < s; ++c) out[c] = log_sum(out[c], joint[c] + sample->log_shares[t]);
-      }
-      return;
+    if (needs_sampling(missing))
+      average_sampled(row, out);
+    else
+      sum_assignments(row, missing, lanes, out);
+  }
+
+  void average_sampled(const std::vector<Code>& row, double* out) const {
+    const auto sample = trees();
+    std::vector<double> joint(model.n_classes());
+    for (std::size_t t = 0; t < sample->predictors.size(); ++t) {
+      sample->predictors[t].predict(row, Output::kLogJoint, joint);
+      for (std::size_t c = 0; c < joint.size(); ++c) out[c] = log_sum(out[c], joint[c] + sample->log_shares[t]);
     }
-    // All assignments, as many at once as fill the vectors.
-    std::vector<std::vector<Code>> filled;
-    std::vector<Code> next(row, row + n);
+  }
+
+  void sum_assignments(std::vector<Code> next, const std::vector<std::size_t>& missing, TreeLanes& lanes,
+                       double* out) const {
+    const std::size_t n = next.size(), s = model.n_classes();
     for (const std::size_t f : missing) next[f] = 0;
-    std::vector<double> joint;
+    std::vector<Code> columns(n * kBlockRows);
+    std::vector<double> joint(kBlockRows * s);
+    std::size_t filled = 0;
     for (bool more = true; more;) {
-      filled.push_back(next);
+      for (std::size_t f = 0; f < n; ++f) columns[f * kBlockRows + filled] = next[f];
+      ++filled;
       std::size_t digit = 0;
       while (digit < missing.size() && ++next[missing[digit]] == model.cardinalities()[missing[digit]])
         next[missing[digit++]] = 0;
       more = digit < missing.size();
-      if (more && filled.size() < kBlockRows) continue;
-      std::vector<const Code*> rows;
-      for (const auto& codes : filled) rows.push_back(codes.data());
-      joint.resize(rows.size() * s);
-      complete_rows(rows, work, joint.data());
-      for (std::size_t i = 0; i < rows.size(); ++i)
+      if (more && filled < kBlockRows) continue;
+      complete_rows(columns.data(), kBlockRows, filled, lanes, joint.data());
+      for (std::size_t i = 0; i < filled; ++i)
         for (std::size_t c = 0; c < s; ++c) out[c] = log_sum(out[c], joint[i * s + c]);
-      filled.clear();
+      filled = 0;
     }
   }
 
@@ -260,18 +257,16 @@ struct TbmatanPredictor::State {
     const std::size_t s = model.n_classes();
     parallel_for(batch.n_rows, kBlockRows, threads, [&](std::size_t begin, std::size_t end) {
       const RowCodes codes(batch, begin, end - begin, model.cardinalities());
-      TreeWorkspace work(plan);
-      std::vector<double> joint((end - begin) * s);
-      // Runs of complete rows are taken together.
-      std::vector<const Code*> run;
-      for (std::size_t i = 0; i <= end - begin; ++i) {
-        if (i < end - begin && codes.is_complete(i)) {
-          run.push_back(codes.row(i));
-          continue;
-        }
-        complete_rows(run, work, joint.data() + (i - run.size()) * s);
-        run.clear();
-        if (i < end - begin) incomplete_row(codes.row(i), work, joint.data() + i * s);
+      const std::size_t rows = end - begin;
+      TreeLanes lanes(plan);
+      std::vector<double> joint(rows * s);
+      // Stretches of complete rows are taken together.
+      for (std::size_t i = 0; i < rows;) {
+        std::size_t last = i;
+        while (last < rows && codes.is_complete(last)) ++last;
+        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * s);
+        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * s);
+        i = last + 1;
       }
       take(begin, end - begin, joint.data());
     });

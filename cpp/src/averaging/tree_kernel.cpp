@@ -34,65 +34,131 @@ TANAGER_ALWAYS_INLINE void add_scaled(double* sum, const double* weight, double 
   for (std::size_t lane = 0; lane < kTreeLanes; ++lane) sum[lane] += weight[lane] * scale;
 }
 
-TANAGER_ALWAYS_INLINE void divide(const double* weight, const double* sum, double* share) {
-  for (std::size_t lane = 0; lane < kTreeLanes; ++lane) share[lane] = weight[lane] * sum[lane];
-}
-
 TANAGER_ALWAYS_INLINE void update(double* target, const double* share, const double* weight, double factor) {
   for (std::size_t lane = 0; lane < kTreeLanes; ++lane) target[lane] += share[lane] * weight[lane] * factor;
 }
 
-TANAGER_ALWAYS_INLINE void finish(Product& product, double log_scale, double* out) {
+TANAGER_ALWAYS_INLINE void finish(Product& product, double* out) {
   take_exponents(product);
   for (std::size_t lane = 0; lane < kTreeLanes; ++lane)
-    out[lane] = vector_log(product.mantissa[lane]) + (product.exponent[lane] * kLn2 + log_scale);
+    out[lane] = vector_log(product.mantissa[lane]) + product.exponent[lane] * kLn2;
 }
 
-TANAGER_ALWAYS_INLINE void log_tree_sums_body(const TreePlan& plan, double* w, double* shares, double* out) {
+/// Eight tree sums; `w` is [slot][stride], of which eight lanes are looked at.
+TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::size_t stride, double* out) {
   Product product;
   std::fill_n(product.mantissa, kTreeLanes, 1.0);
   std::fill_n(product.exponent, kTreeLanes, 0.0);
-  std::fill(w + plan.edges.size() * kTreeLanes, w + plan.n_slots * kTreeLanes, 0.0);
+  for (std::size_t slot = plan.edges.size(); slot < plan.n_slots; ++slot)
+    std::fill_n(w + slot * stride, kTreeLanes, 0.0);
+  const PlanNeighbor* neighbor = plan.neighbors.data();
+  const PlanRun* run = plan.runs.data();
+  const PlanUpdate* next = plan.updates.data();
   for (const PlanStep& step : plan.steps) {
-    const PlanNeighbor* neighbors = plan.neighbors.data() + step.first_neighbor;
-    double sum[kTreeLanes] = {};
-    for (std::size_t l = 0; l < step.n_neighbors; ++l)
-      add_scaled(sum, w + neighbors[l].slot * kTreeLanes, neighbors[l].scale);
+    double sum[kTreeLanes] = {}, share[kTreeLanes];
+    for (const PlanNeighbor* end = neighbor + step.n_neighbors; neighbor != end; ++neighbor)
+      add_scaled(sum, w + neighbor->slot * stride, neighbor->scale);
     multiply(product, sum);
     if (step.renormalize) take_exponents(product);
-    if (step.n_updates == 0) continue;
+    if (step.n_runs == 0) continue;
     for (std::size_t lane = 0; lane < kTreeLanes; ++lane) sum[lane] = 1.0 / sum[lane];
-    for (std::size_t l = 0; l < step.n_shares; ++l)
-      divide(w + neighbors[l].slot * kTreeLanes, sum, shares + l * kTreeLanes);
-    const PlanUpdate* updates = plan.updates.data() + step.first_update;
-    for (std::size_t i = 0; i < step.n_updates; ++i)
-      update(w + updates[i].target * kTreeLanes, shares + updates[i].a * kTreeLanes, w + updates[i].b * kTreeLanes,
-             updates[i].factor);
+    for (const PlanRun* end = run + step.n_runs; run != end; ++run) {
+      const double* weight = w + run->slot * stride;
+      for (std::size_t lane = 0; lane < kTreeLanes; ++lane) share[lane] = weight[lane] * sum[lane];
+      for (const PlanUpdate* last = next + run->n_updates; next != last; ++next)
+        update(w + next->target * stride, share, w + next->other * stride, next->factor);
+    }
   }
-  finish(product, plan.log_scale, out);
+  finish(product, out);
+}
+
+/// The weights of edges for some rows: cells of `n_classes` numbers, one after the other.
+template <std::size_t kClasses>
+TANAGER_ALWAYS_INLINE void load(const TreePlan& plan, const std::uint16_t* columns, std::size_t stride,
+                                std::size_t n_rows, std::span<const std::uint32_t> cardinalities, double* w,
+                                std::size_t lanes, std::size_t row_lanes) {
+  const std::size_t s = kClasses == 0 ? plan.n_classes : kClasses;
+  for (const PlanEdge& edge : plan.edges) {
+    const std::uint16_t *u = columns + edge.u * stride, *v = columns + edge.v * stride;
+    const std::size_t values = cardinalities[edge.v];
+    const double* table = plan.tables.data() + edge.table;
+    double* to = w + edge.slot * lanes;
+    for (std::size_t i = 0; i < n_rows; ++i, to += row_lanes) {
+      const double* cell = table + (u[i] * values + v[i]) * s;
+      for (std::size_t c = 0; c < s; ++c) to[c] = cell[c];
+    }
+  }
+}
+
+struct Job {
+  const TreePlan& plan;
+  const std::uint16_t* columns;
+  std::size_t stride, n_rows;
+  std::span<const std::uint32_t> cardinalities;
+  double* weights;
+  std::size_t lanes, row_lanes;
+  double* logs;
+};
+
+TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
+  const auto load_all = [&]<std::size_t kClasses>() {
+    load<kClasses>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
+                   job.row_lanes);
+  };
+  if (job.plan.n_classes == 2)
+    load_all.template operator()<2>();
+  else if (job.plan.n_classes == 3)
+    load_all.template operator()<3>();
+  else
+    load_all.template operator()<0>();
+  // Vectors without a row or class in them are left out; lanes beside some hold what was there.
+  const std::size_t used = job.n_rows * job.row_lanes;
+  for (std::size_t first = 0; first < used; first += kTreeLanes)
+    log_tree_sums(job.plan, job.weights + first, job.lanes, job.logs + first);
 }
 
 #if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void log_tree_sums_avx2(const TreePlan& plan, double* w, double* shares, double* out) {
-  log_tree_sums_body(plan, w, shares, out);
+TANAGER_TARGET_AVX2 void run_avx2(const Job& job) {
+  run_body(job);
 }
-TANAGER_TARGET_AVX512 void log_tree_sums_avx512(const TreePlan& plan, double* w, double* shares, double* out) {
-  log_tree_sums_body(plan, w, shares, out);
+TANAGER_TARGET_AVX512 void run_avx512(const Job& job) {
+  run_body(job);
 }
 #endif
+
+/// Above so many bytes, weights are kept few at a time.
+constexpr std::size_t kCacheBytes = std::size_t{256} << 10;
 
 }  // namespace
 
-TreeWorkspace::TreeWorkspace(const TreePlan& plan)
-    : weights_(plan.n_slots * kTreeLanes), shares_(plan.n_features * kTreeLanes) {}
+TreeLanes::TreeLanes(const TreePlan& plan) : plan_(plan), rows_(1), row_lanes_(plan.n_classes) {
+  while (rows_ * row_lanes_ % kTreeLanes != 0) ++rows_;
+  if (rows_ > 1 && plan.n_classes > kTreeLanes && plan.n_slots * rows_ * row_lanes_ * sizeof(double) > kCacheBytes) {
+    rows_ = 1;  // one row, and some lanes for nothing
+    row_lanes_ = (row_lanes_ + kTreeLanes - 1) / kTreeLanes * kTreeLanes;
+  }
+  lanes_ = rows_ * row_lanes_;
+  weights_.assign(plan.n_slots * lanes_, 1.0);
+  logs_.resize(lanes_);
+}
 
-void log_tree_sums(const TreePlan& plan, TreeWorkspace& work, double* out, Isa isa) {
+void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, std::size_t n_rows,
+                             std::span<const std::uint32_t> cardinalities, double* out, Isa isa) {
+  const Job job{plan_, columns, stride, n_rows, cardinalities, weights_.data(), lanes_, row_lanes_, logs_.data()};
 #if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return log_tree_sums_avx512(plan, work.weights(), work.shares(), out);
-  if (isa == Isa::kAvx2) return log_tree_sums_avx2(plan, work.weights(), work.shares(), out);
-#endif
+  if (isa == Isa::kAvx512)
+    run_avx512(job);
+  else if (isa == Isa::kAvx2)
+    run_avx2(job);
+  else
+    run_body(job);
+#else
   static_cast<void>(isa);
-  log_tree_sums_body(plan, work.weights(), work.shares(), out);
+  run_body(job);
+#endif
+  const std::size_t s = plan_.n_classes;
+  for (std::size_t i = 0; i < n_rows; ++i)
+    for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c];
 }
 
 }  // namespace tanager

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "averaging/tree_plan.hpp"
@@ -12,20 +14,24 @@ namespace tanager {
 
 inline constexpr std::size_t kTreeLanes = 8;
 
-/// What a thread needs for it.
-class TreeWorkspace {
+/// Rows whose tree sums, one for every class, are computed together. Lanes are rows and classes.
+class TreeLanes {
  public:
-  explicit TreeWorkspace(const TreePlan& plan);
+  explicit TreeLanes(const TreePlan& plan);
 
-  /// [slot][lane]: the weights of edges are to be written here before every run, and are gone after it.
-  double* weights() { return weights_.data(); }
-  double* shares() { return shares_.data(); }
+  /// So many rows fill whole vectors.
+  std::size_t rows() const { return rows_; }
+
+  /// Adds the logarithms of tree sums, without the plan's scale, to `out`, [row][class], for up to `rows()` rows. The
+  /// code of feature f in row i is columns[f * stride + i]. Subnormal numbers should be flushed meanwhile.
+  void add_log_sums(const std::uint16_t* columns, std::size_t stride, std::size_t n_rows,
+                    std::span<const std::uint32_t> cardinalities, double* out, Isa isa);
 
  private:
-  std::vector<double> weights_, shares_;
+  const TreePlan& plan_;
+  std::size_t rows_, row_lanes_, lanes_;
+  std::vector<double> weights_;  // [slot][lane]
+  std::vector<double> logs_;     // [lane]
 };
-
-/// Writes the logarithms of eight tree sums to `out`. Subnormal numbers should be flushed meanwhile.
-void log_tree_sums(const TreePlan& plan, TreeWorkspace& work, double* out, Isa isa);
 
 }  // namespace tanager

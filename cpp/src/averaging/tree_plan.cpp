@@ -17,6 +17,9 @@ namespace {
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 /// What leaving out may change in all, half of it for edges and half for updates.
 constexpr double kBudget = 5e-17;
+/// log2 of the factor by which a weight may differ from what scales are made for, at most: with this the proofs leave
+/// room for a hundred thousand features.
+constexpr double kMaxSlack = 300;
 /// A plan may take so many bytes.
 constexpr double kMaxPlanBytes = 4.0 * 1024 * 1024 * 1024;
 /// Products of sums stay within 2^this between two renormalizations.
@@ -223,29 +226,26 @@ class Compiler {
         largest = std::max(largest, scale_(k, l));
         resistance_of_k = std::min(resistance_of_k, resistance_(k, l));
       }
-    plan_.log_scale += largest * 0.693147180559945309417;
-    PlanStep step{static_cast<std::uint32_t>(plan_.neighbors.size()),
-                  static_cast<std::uint32_t>(around.size()),
-                  0,
-                  plan_.updates.size(),
-                  0,
-                  renormalize};
+    plan_.scale += static_cast<std::int64_t>(largest);
+    PlanStep step{static_cast<std::uint32_t>(around.size()), 0, renormalize};
     for (const std::size_t l : around)
       plan_.neighbors.push_back({slot_[k * n_ + l], power_of_two(clipped(scale_(k, l) - largest))});
-    for (std::size_t a = 0; a < around.size(); ++a)
+    for (std::size_t a = 0; a < around.size(); ++a) {
+      const std::size_t i = around[a], before = plan_.updates.size();
       for (std::size_t b = a + 1; b < around.size(); ++b) {
-        const std::size_t i = around[a], j = around[b];
+        const std::size_t j = around[b];
         if (!matters(i, j, k, resistance_of_k)) continue;
         if (slot_[i * n_ + j] == kNoSlot) {
           connect(i, j);
           plan_.n_slots = next_slot_;
         }
         const double factor = scale_(i, k) + scale_(k, j) - scale_(i, j) - largest;
-        plan_.updates.push_back(
-            {slot_[i * n_ + j], static_cast<std::uint32_t>(a), slot_[k * n_ + j], power_of_two(clipped(factor))});
-        step.n_shares = static_cast<std::uint32_t>(a + 1);
+        plan_.updates.push_back({slot_[i * n_ + j], slot_[k * n_ + j], power_of_two(clipped(factor))});
       }
-    step.n_updates = plan_.updates.size() - step.first_update;
+      if (plan_.updates.size() == before) continue;
+      plan_.runs.push_back({slot_[k * n_ + i], static_cast<std::uint32_t>(plan_.updates.size() - before)});
+      ++step.n_runs;
+    }
     plan_.steps.push_back(step);
     for (const std::size_t l : around) {
       auto& others = neighbors_[l];
@@ -276,16 +276,13 @@ class Compiler {
 
 }  // namespace
 
-double lift_slack(const Tbmatan& model) {
-  return WeightBounds(model).slack;
-}
-
-TreePlan make_tree_plan(const Tbmatan& model, bool prune) {
+std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   TreePlan plan;
   plan.n_features = model.n_features();
   plan.n_classes = model.n_classes();
   if (plan.n_features < 2) return plan;
   const WeightBounds bounds(model);
+  if (bounds.slack > kMaxSlack) return std::nullopt;
   const Matrix resistance = resistances(bounds.low);
   const std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
   Compiler compiler(bounds, resistance, edges, prune, plan);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tanager/tbmatan.hpp"
@@ -18,17 +19,20 @@ struct PlanEdge {
   std::size_t table;
 };
 
-/// w[target] += share[a] * w[b] * factor: what eliminating a node adds to a pair of its neighbors.
+/// w[target] += share * w[other] * factor: what eliminating a node adds to a pair of its neighbors.
 struct PlanUpdate {
-  std::uint32_t target, a, b;
+  std::uint32_t target, other;
   double factor;
+};
+
+/// All updates with the share of one neighbor.
+struct PlanRun {
+  std::uint32_t slot, n_updates;
 };
 
 /// The elimination of one node.
 struct PlanStep {
-  std::uint32_t first_neighbor, n_neighbors;
-  std::uint32_t n_shares;  ///< so many of the neighbors, the first ones, need their share
-  std::size_t first_update, n_updates;
+  std::uint32_t n_neighbors, n_runs;
   bool renormalize;  ///< whether the product of sums must be brought back into range here
 };
 
@@ -43,22 +47,18 @@ struct TreePlan {
   std::size_t n_slots = 0;  ///< of edges, and of those that elimination makes
   std::vector<PlanEdge> edges;
   std::vector<double> tables;
+  // Neighbors, runs and updates of all steps, one after the other.
   std::vector<PlanStep> steps;
   std::vector<PlanNeighbor> neighbors;
+  std::vector<PlanRun> runs;
   std::vector<PlanUpdate> updates;
-  /// ln of what all tree sums are to be multiplied by: the scales that were taken out.
-  double log_scale = 0;
+  /// All tree sums are to be multiplied by two to this power: the scales that were taken out.
+  std::int64_t scale = 0;
 };
 
-/// Half of the logarithms (base 2) by which a weight may differ from what scales are made for, at most: with these the
-/// proofs leave room for a hundred thousand features.
-inline constexpr double kMaxSlack = 300;
-
-/// log2 of the square root of (largest lift / least lift), the greatest over all edges.
-double lift_slack(const Tbmatan& model);
-
-/// Edges and updates that cannot change any tree sum by more than 1e-16 in all are left out if `prune`. The slack must
-/// be at most kMaxSlack. Throws InvalidInput, stating the need, if the plan would be too large.
-TreePlan make_tree_plan(const Tbmatan& model, bool prune);
+/// Edges and updates that cannot change any tree sum by more than 1e-16 in all are left out if `prune`. Gives nothing
+/// if lifts differ by so much that a plan would not be safe. Throws InvalidInput, stating the need, if it would be too
+/// large.
+std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune);
 
 }  // namespace tanager
