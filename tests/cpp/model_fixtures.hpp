@@ -107,6 +107,18 @@ inline Model rich_aode_model(bool with_counts = true) {
                          with_counts);
 }
 
+inline Model rich_tbmatan_model(bool with_counts = true) {
+  TbmatanOptions options;
+  options.equivalent_sample_size = 3.5;
+  options.stubbornness = 4;
+  const std::size_t n = kRichCardinalities.size();
+  options.edge_beliefs.assign(n * n, 1.0);
+  options.edge_beliefs[1] = options.edge_beliefs[n] = 2.5;
+  options.class_prior = {0.2, 0.3, 0.5};
+  options.n_trees = 7;
+  return describe_richly(Tbmatan(random_counts(kRichCardinalities, 3, CountScope::kPairs, {}), options), with_counts);
+}
+
 inline Model describe_briefly(Classifier classifier, CountScope scope) {
   return Model(std::move(classifier), {categories("a", {std::string("x"), std::string("y")}), intervals("b", {0.5})},
                {std::int64_t{0}, std::int64_t{1}}, "{}", random_counts({2, 2}, 2, scope, {}));
@@ -119,6 +131,10 @@ inline Model small_model() {
 
 inline Model small_aode_model() {
   return describe_briefly(learn_aode(random_counts({2, 2}, 2, CountScope::kPairs, {})), CountScope::kPairs);
+}
+
+inline Model small_tbmatan_model() {
+  return describe_briefly(Tbmatan(random_counts({2, 2}, 2, CountScope::kPairs, {})), CountScope::kPairs);
 }
 
 inline bool same_bits(std::span<const double> a, std::span<const double> b) {
@@ -163,6 +179,17 @@ struct CheckSameAs {
     CHECK(same_bits(a.pairs(), b.pairs()));
     CHECK(same_bits(a.value_counts(), b.value_counts()));
     CHECK_EQ(a.min_count(), b.min_count());
+  }
+  void operator()(const Tbmatan& a) const {
+    const auto& b = std::get<Tbmatan>(other);
+    check_same_counts(a.counts(), b.counts());
+    CHECK(same_bits(a.class_probabilities(), b.class_probabilities()));
+    CHECK_EQ(a.options().equivalent_sample_size, b.options().equivalent_sample_size);
+    CHECK(a.options().stubbornness == b.options().stubbornness);
+    CHECK(same_bits(a.options().edge_beliefs, b.options().edge_beliefs));
+    CHECK(same_bits(a.options().class_prior, b.options().class_prior));
+    CHECK_EQ(a.options().max_assignments, b.options().max_assignments);
+    CHECK_EQ(a.options().n_trees, b.options().n_trees);
   }
 };
 

@@ -96,6 +96,7 @@ TEST(a_model_predicts_as_its_classifier_does) {
   check(rich_model(), Predictor(rich_model().network()));
   check(model_leaving_out(), Predictor(model_leaving_out().network()));
   check(rich_aode_model(), AodePredictor(rich_aode_model().aode()));
+  check(rich_tbmatan_model(), TbmatanPredictor(rich_tbmatan_model().tbmatan()));
 }
 
 TEST(values_are_encoded_by_label) {

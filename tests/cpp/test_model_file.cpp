@@ -59,7 +59,8 @@ TEST(a_model_comes_back_bit_by_bit) {
     CHECK(write_model(again) == bytes);
   }
   for (const Model& model :
-       {small_model(), small_aode_model(), rich_aode_model(true), rich_aode_model(false), model_leaving_out()}) {
+       {small_model(), small_aode_model(), rich_aode_model(true), rich_aode_model(false), model_leaving_out(),
+        small_tbmatan_model(), rich_tbmatan_model(true), rich_tbmatan_model(false)}) {
     const Bytes bytes = write_model(model);
     check_same(model, read_model(bytes));
     CHECK(write_model(read_model(bytes)) == bytes);
@@ -71,7 +72,8 @@ TEST(a_model_comes_back_bit_by_bit) {
 }
 
 TEST(every_truncation_and_every_extra_byte_is_refused) {
-  for (const Bytes& bytes : {write_model(small_model()), write_model(small_aode_model())}) {
+  for (const Bytes& bytes :
+       {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model())}) {
     int taken = 0;
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
@@ -95,12 +97,14 @@ TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_refused)
     CHECK(!refusal(bytes).empty());
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
   };
-  for (Bytes bytes : {write_model(small_model()), write_model(small_aode_model())}) {
+  for (Bytes bytes :
+       {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model())}) {
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) check_flip(bytes, bit);
     CHECK(refusal(bytes).empty());
   }
   std::mt19937 random(11);
-  for (Bytes bytes : {write_model(rich_model()), write_model(rich_aode_model()), write_model(model_leaving_out())})
+  for (Bytes bytes : {write_model(rich_model()), write_model(rich_aode_model()), write_model(model_leaving_out()),
+                      write_model(rich_tbmatan_model())})
     for (int i = 0; i < 10000; ++i) check_flip(bytes, random() % (bytes.size() * 8));
 }
 
@@ -150,7 +154,8 @@ TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
   std::mt19937 random(13);
   for (const Bytes& bytes :
        {write_model(small_model()), write_model(rich_model()), write_model(rich_model(false)),
-        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out())}) {
+        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out()),
+        write_model(small_tbmatan_model()), write_model(rich_tbmatan_model(false))}) {
     int taken = 0;
     constexpr int kTries = 20000;
     for (int i = 0; i < kTries; ++i) taken += survives(bytes, random);
@@ -227,11 +232,12 @@ TEST(wrong_frames_are_refused_with_their_reason) {
   refused(as_bytes("\x89TNG"), "only 4 bytes");
   refused(as_bytes("name,age\nAda,36\n"), "not a tanager model file");
   refused(as_bytes("\x89TNG\n\x1A\n and whatever else follows"), "copying it as text");
-  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 2");
+  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 3");
   refused(whole().file(0), "format number is 0");
-  refused(whole().section(7, {}).file(), "unknown kind 7");
+  refused(whole().section(8, {}).file(), "unknown kind 8");
+  refused(whole().section(7, {}).file(2), "unknown kind 7");
   refused(whole().section(6, {}).file(1), "unknown kind 6");
-  refused(whole().section(6, sections_of(small_aode_model())[1]).file(), "both a network and averaged estimators");
+  refused(whole().section(6, sections_of(small_aode_model())[1]).file(), "two classifiers");
   refused(whole().section(0, {}).file(), "unknown kind 0");
   refused(whole().section(4, s[4]).file(), "two sections of the kind 4");
   refused(Forged().section(1, s[1]).section(2, s[2]).section(4, s[4]).file(), "no section of classes");

@@ -14,6 +14,7 @@
 #include "tanager/aode.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
+#include "tanager/tbmatan.hpp"
 
 namespace tanager {
 
@@ -31,7 +32,7 @@ struct FeatureInfo {
 };
 
 /// What a model predicts with.
-using Classifier = std::variant<Network, Aode>;
+using Classifier = std::variant<Network, Aode, Tbmatan>;
 
 /// The predictor that belongs to a classifier.
 std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier);
@@ -48,6 +49,7 @@ class Model {
   /// The classifier as what it is. Throws InvalidInput if it is of another kind.
   const Network& network() const;
   const Aode& aode() const;
+  const Tbmatan& tbmatan() const;
   const AnyPredictor& predictor() const { return *predictor_; }
   const std::vector<FeatureInfo>& features() const { return features_; }
   const std::vector<Label>& classes() const { return classes_; }

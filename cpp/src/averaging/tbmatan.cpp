@@ -21,6 +21,9 @@ namespace {
 // Beyond these, quotients of counts and shares of the prior leave the range of doubles.
 constexpr double kLeastSampleSize = 1e-120, kMostSampleSize = 1e120;
 
+constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 22;
+constexpr std::uint32_t kMostTrees = 100000;
+
 void check(const CountSet& counts, const TbmatanOptions& options) {
   const std::size_t n = counts.n_features();
   if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
@@ -32,11 +35,12 @@ void check(const CountSet& counts, const TbmatanOptions& options) {
                                  kMostSampleSize, ", but is ", size));
   if (options.stubbornness && !(*options.stubbornness > 0 && *options.stubbornness <= 300))
     throw InvalidInput(join_text("the stubbornness must be positive and at most 300, but is ", *options.stubbornness));
-  if (!(counts.n_rows() < kMaxRisingCount))
-    throw InvalidInput(join_text("an average over trees can learn from rows of a weight below ", kMaxRisingCount,
-                                 " in all, but they weigh ", counts.n_rows()));
-  if (options.max_assignments == 0 || options.n_trees == 0)
-    throw InvalidInput("the number of assignments and of trees for missing cells must be at least one");
+  if (options.max_assignments == 0 || options.max_assignments > kMostAssignments)
+    throw InvalidInput(join_text("missing cells can be summed over 1 to ", kMostAssignments, " assignments, but ",
+                                 options.max_assignments, " were asked for"));
+  if (options.n_trees == 0 || options.n_trees > kMostTrees)
+    throw InvalidInput(join_text("missing cells can be averaged over 1 to ", kMostTrees, " trees, but ",
+                                 options.n_trees, " were asked for"));
   if (options.edge_beliefs.empty()) return;
   if (options.edge_beliefs.size() != n * n)
     throw InvalidInput(join_text("the beliefs in edges must be a matrix of ", n, " x ", n, " numbers, but ",
@@ -56,20 +60,29 @@ void check(const CountSet& counts, const TbmatanOptions& options) {
 /// One table of rising factorials for every number of cells that the prior is spread over.
 class RisingTables {
  public:
-  RisingTables(const CountSet& counts, double size) : size_(size) {
+  RisingTables(const CountSet& counts, double size) {
+    std::map<double, double> largest;  // count, by number of cells
+    const auto note = [&](double n_cells, std::span<const double> cells) {
+      double& known = largest[n_cells];
+      for (const double count : cells) known = std::max(known, count);
+    };
     const double s = counts.n_classes();
-    double largest_class = 0;
-    for (const double x : counts.class_counts()) largest_class = std::max(largest_class, x);
-    add(s, largest_class);
-    for (std::size_t u = 0; u < counts.n_features(); ++u) {
-      const auto cells = counts.single(u);
-      const double most = cells.empty() ? 0 : *std::max_element(cells.begin(), cells.end());
-      add(s * counts.cardinalities()[u], most);
-      for (std::size_t v = u + 1; v < counts.n_features(); ++v)
-        add(s * counts.cardinalities()[u] * counts.cardinalities()[v], most);
+    for (std::size_t u = 0; u < counts.n_features(); ++u)
+      for (std::size_t v = u + 1; v < counts.n_features(); ++v) {
+        const double n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
+        const PairMargins margins(counts.pair(u, v), counts.cardinalities()[u], counts.cardinalities()[v],
+                                  counts.n_classes());
+        note(s, margins.classes);
+        note(s * n_u, margins.u);
+        note(s * n_v, margins.v);
+        note(s * n_u * n_v, counts.pair(u, v));
+      }
+    for (const auto& [n_cells, most] : largest) {
+      if (!(most < kMaxRisingCount))
+        throw InvalidInput(
+            join_text("an average over trees can learn from counts below ", kMaxRisingCount, ", but one is ", most));
+      tables_.try_emplace(n_cells, size, n_cells, most);
     }
-    // Margins of weighted counts may exceed the counts by rounding.
-    for (const auto& [n_cells, most] : largest_) tables_.try_emplace(n_cells, size, n_cells, most + 1);
   }
 
   /// Product over all counts of Gamma(a + N) / Gamma(a), a being the prior's share of one of `n_cells` cells.
@@ -82,13 +95,6 @@ class RisingTables {
   }
 
  private:
-  void add(double n_cells, double most) {
-    double& known = largest_[n_cells];
-    known = std::max(known, most);
-  }
-
-  double size_;
-  std::map<double, double> largest_;
   std::map<double, RisingFactorials> tables_;
 };
 
@@ -140,6 +146,8 @@ std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanO
     if (options.class_prior.size() != s)
       throw InvalidInput(join_text("the class prior must have ", s, " probabilities, one per class, but has ",
                                    options.class_prior.size()));
+    for (const double p : options.class_prior)
+      if (!(p >= 0 && p <= 1)) throw InvalidInput(join_text("the class prior must hold probabilities, but one is ", p));
     return options.class_prior;
   }
   std::vector<double> classes;

@@ -11,13 +11,22 @@ namespace tanager {
 
 namespace {
 
-constexpr double kLn2 = 0.693147180559945309417232121458;
+// ln 2 in two parts, together good to more than a hundred bits.
+constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+constexpr double kLn2Rest = 0x1.abc9e3b39803fp-56;
 
 }  // namespace
 
 double Scaled::log() const {
   if (!(mantissa > 0)) return -std::numeric_limits<double>::infinity();
-  return std::log(mantissa) + static_cast<double>(exponent) * kLn2;
+  // The mantissa is taken around one: from just below two its logarithm would cancel that of the exponent -1.
+  int shift = 0;
+  double near_one = std::frexp(mantissa, &shift);
+  if (near_one < 0.7071067811865476) {
+    near_one *= 2;
+    --shift;
+  }
+  return std::fma(static_cast<double>(exponent + shift), kLn2, std::log(near_one));
 }
 
 EdgeWeights::EdgeWeights(std::size_t n_nodes) : n_nodes_(n_nodes), weights_(n_nodes * n_nodes, kScaledZero) {
@@ -33,7 +42,7 @@ void EdgeWeights::set(std::size_t u, std::size_t v, Scaled weight) {
   if (!(weight.mantissa >= 0) || std::isinf(weight.mantissa))
     throw InvalidInput(join_text("a weight must be a number that is not negative, but the one of edge ", u, ", ", v,
                                  " is ", weight.mantissa));
-  if (weight.exponent > kMaxWeightExponent || weight.exponent < -kMaxWeightExponent)
+  if (mantissa > 0 && (weight.exponent > kMaxWeightExponent || weight.exponent < -kMaxWeightExponent))
     throw InvalidInput(join_text("the exponent of a weight must be between -2^40 and 2^40, but the one of edge ", u,
                                  ", ", v, " is ", weight.exponent));
   const Scaled stored = mantissa > 0 ? Scaled{2 * mantissa, weight.exponent + shift - 1} : kScaledZero;
@@ -56,9 +65,9 @@ EdgeWeights EdgeWeights::from_logs(std::size_t n_nodes, std::span<const double> 
             join_text("the logarithm of a weight must be a number between -7e11 and 7e11, or minus "
                       "infinity for no edge, but the one of edge ",
                       u, ", ", v, " is ", log));
-      // exponent * ln 2 in two parts, so that the rest keeps its last places
-      constexpr double kHigh = 0x1.62e42fefa3800p-1, kLow = 0x1.ef35793c76730p-45;
-      weights.set(u, v, {std::exp((log - exponent * kHigh) - exponent * kLow), static_cast<std::int64_t>(exponent)});
+      // The product must not be rounded before the subtraction: the rest would lose its last places.
+      const double rest = std::fma(-exponent, kLn2Rest, std::fma(-exponent, kLn2, log));
+      weights.set(u, v, {std::exp(rest), static_cast<std::int64_t>(exponent)});
     }
   return weights;
 }

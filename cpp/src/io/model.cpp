@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/labels.hpp"
+#include "io/model_format.hpp"
 #include "io/utf8.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/predictor.hpp"
@@ -64,10 +65,28 @@ void check_cells(std::span<const double> cells) {
       throw InvalidInput("counts must be finite and not negative, but one is " + io::label_text(cell));
 }
 
-void check_counts(const CountSet& counts, const Model& model) {
+void check_fit(const CountSet& counts, const Model& model) {
   if (!std::ranges::equal(counts.cardinalities(), model.cardinalities()) || counts.n_classes() != model.n_classes())
     throw InvalidInput(
         "the counts must be over the model's own features and classes, but their numbers of values differ");
+  io::check_counts(counts);
+}
+
+struct DescribeClassifier {
+  const char* operator()(const Network&) const { return "is a network"; }
+  const char* operator()(const Aode&) const { return "averages one-dependence estimators"; }
+  const char* operator()(const Tbmatan&) const { return "averages over all trees"; }
+};
+
+template <class T>
+const T& classifier_as(const Classifier& classifier, const char* otherwise) {
+  if (const auto* found = std::get_if<T>(&classifier)) return *found;
+  throw InvalidInput(std::string("the model ") + otherwise + ", but " + std::visit(DescribeClassifier{}, classifier));
+}
+
+}  // namespace
+
+void io::check_counts(const CountSet& counts) {
   check_cells(counts.class_counts());
   const std::size_t n = counts.n_features();
   for (std::size_t u = 0; u < n; ++u) {
@@ -78,8 +97,6 @@ void check_counts(const CountSet& counts, const Model& model) {
   for (std::size_t i = 0; i < counts.families().size(); ++i) check_cells(counts.family(i));
 }
 
-}  // namespace
-
 std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier) {
   struct Make {
     std::unique_ptr<const AnyPredictor> operator()(const Network& network) const {
@@ -87,6 +104,9 @@ std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier)
     }
     std::unique_ptr<const AnyPredictor> operator()(const Aode& aode) const {
       return std::make_unique<const AodePredictor>(aode);
+    }
+    std::unique_ptr<const AnyPredictor> operator()(const Tbmatan& average) const {
+      return std::make_unique<const TbmatanPredictor>(average);
     }
   };
   return std::visit(Make{}, classifier);
@@ -117,17 +137,19 @@ Model::Model(Classifier classifier, std::vector<FeatureInfo> features, std::vect
       label_orders_[f] = check_labels(features_[f], cardinality);
   }
   io::label_order(classes_, "the class");
-  if (counts_) check_counts(*counts_, *this);
+  if (counts_) check_fit(*counts_, *this);
 }
 
 const Network& Model::network() const {
-  if (const auto* network = std::get_if<Network>(&classifier_)) return *network;
-  throw InvalidInput("the model is not a network, but averages one-dependence estimators");
+  return classifier_as<Network>(classifier_, "is not a network");
 }
 
 const Aode& Model::aode() const {
-  if (const auto* aode = std::get_if<Aode>(&classifier_)) return *aode;
-  throw InvalidInput("the model does not average one-dependence estimators, but is a network");
+  return classifier_as<Aode>(classifier_, "does not average one-dependence estimators");
+}
+
+const Tbmatan& Model::tbmatan() const {
+  return classifier_as<Tbmatan>(classifier_, "does not average over all trees");
 }
 
 std::span<const std::uint32_t> Model::cardinalities() const {

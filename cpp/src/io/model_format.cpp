@@ -44,11 +44,11 @@ std::uint32_t check_header(std::uint64_t file_size, const Fetch& fetch) {
 }
 
 /// The sections met so far, in the order of their tags.
-using Found = std::array<std::optional<Extent>, static_cast<std::size_t>(Tag::kAode) + 1>;
+using Found = std::array<std::optional<Extent>, static_cast<std::size_t>(last_tag(kFormatVersion)) + 1>;
 
 void note_section(Found& found, std::uint32_t version, std::uint32_t tag, const Extent& extent) {
   if ((tag & kSkippable) != 0) return;
-  const auto last = static_cast<std::uint32_t>(version == 1 ? Tag::kCounts : Tag::kAode);
+  const auto last = static_cast<std::uint32_t>(last_tag(version));
   if (tag == 0 || tag > last)
     throw ModelFileError("it has a section of the unknown kind " + std::to_string(tag) +
                          ": it is damaged, or was written by a newer tanager");
@@ -64,11 +64,13 @@ Extent required(const Found& found, Tag tag, const char* name) {
 
 /// The kind of the one section that holds a classifier.
 Tag classifier_kind(const Found& found) {
-  const bool network = found[static_cast<std::size_t>(Tag::kNetwork)].has_value();
-  const bool aode = found[static_cast<std::size_t>(Tag::kAode)].has_value();
-  if (network && aode)
-    throw ModelFileError("it has both a network and averaged estimators, but a model has one classifier");
-  return aode ? Tag::kAode : Tag::kNetwork;
+  std::optional<Tag> kind;
+  for (const Tag tag : {Tag::kNetwork, Tag::kAode, Tag::kTbmatan}) {
+    if (!found[static_cast<std::size_t>(tag)]) continue;
+    if (kind) throw ModelFileError("it has two classifiers, but a model has one");
+    kind = tag;
+  }
+  return kind.value_or(Tag::kNetwork);  // whose absence is then reported
 }
 
 }  // namespace

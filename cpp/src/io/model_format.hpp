@@ -23,8 +23,9 @@
 
 namespace tanager::io {
 
-/// Version 1 had networks of all features only; version 2 has networks that leave features out, and other classifiers.
-inline constexpr std::uint32_t kFormatVersion = 2;
+/// Version 1 had networks of all features only; version 2 added networks that leave features out, and AODE; version 3
+/// added the average over all TANs.
+inline constexpr std::uint32_t kFormatVersion = 3;
 
 /// A byte above 127, both kinds of line end and the end-of-file character of old systems: a transfer that treats the
 /// file as text changes at least one of them.
@@ -36,8 +37,20 @@ inline constexpr std::size_t kChecksumSize = sizeof(std::uint64_t);
 /// More sections than this are refused, so that finding them is quick whatever the file.
 inline constexpr std::size_t kMaxSections = 256;
 
-/// A file has exactly one of the sections kNetwork and kAode: its classifier.
-enum class Tag : std::uint32_t { kNetwork = 1, kFeatures = 2, kClasses = 3, kSettings = 4, kCounts = 5, kAode = 6 };
+/// A file has exactly one of the sections kNetwork, kAode and kTbmatan: its classifier.
+enum class Tag : std::uint32_t {
+  kNetwork = 1,
+  kFeatures = 2,
+  kClasses = 3,
+  kSettings = 4,
+  kCounts = 5,
+  kAode = 6,
+  kTbmatan = 7
+};
+/// The last tag of a version.
+inline constexpr Tag last_tag(std::uint32_t version) {
+  return version == 1 ? Tag::kCounts : version == 2 ? Tag::kAode : Tag::kTbmatan;
+}
 inline constexpr std::uint32_t kSkippable = 0x8000'0000;
 
 /// In place of a feature's number of parents: the network leaves the feature out.
@@ -71,6 +84,9 @@ SectionTable read_section_table(std::uint64_t file_size, const Fetch& fetch);
 
 /// Reads a whole file in memory. The message of a ModelFileError it throws completes "cannot read X: ".
 Model parse_model(std::span<const std::byte> file);
+
+/// Throws InvalidInput if a count is negative or not finite.
+void check_counts(const CountSet& counts);
 
 /// Writes the right checksum at the end of a file, whatever else is wrong with it.
 void seal(std::span<std::byte> file);

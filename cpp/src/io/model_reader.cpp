@@ -87,11 +87,6 @@ Aode read_aode(ByteReader in) {
               std::move(value_counts), min_count);
 }
 
-Classifier read_classifier(std::span<const std::byte> payload, const SectionTable& table) {
-  if (table.kind == Tag::kAode) return read_aode({payload, "averaged estimators"});
-  return read_network({payload, "the network"}, table.version);
-}
-
 Label read_label(ByteReader& in) {
   const auto kind = in.number<std::uint8_t>();
   switch (static_cast<LabelKind>(kind)) {
@@ -200,6 +195,29 @@ CountSet read_counts(ByteReader in, std::span<const std::uint32_t> cardinalities
   for (std::size_t i = 0; i < counts.families().size(); ++i) in.reals(counts.family(i));
   in.finish();
   return counts;
+}
+
+Tbmatan read_tbmatan(ByteReader in) {
+  const auto n_classes = in.number<std::uint32_t>();
+  const auto n_features = in.count(sizeof(std::uint32_t));
+  const std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
+  TbmatanOptions options;
+  options.equivalent_sample_size = in.real();
+  if (const double stubbornness = in.real(); stubbornness != 0) options.stubbornness = stubbornness;
+  options.edge_beliefs = in.reals(in.count(sizeof(double)));
+  options.class_prior = in.reals(in.count(sizeof(double)));
+  options.max_assignments = in.number<std::uint64_t>();
+  options.n_trees = in.number<std::uint32_t>();
+  CountSet counts = read_counts(in, cardinalities, n_classes);
+  if (!counts.families().empty()) in.fail("counts families, which an average over trees does not know");
+  check_counts(counts);
+  return Tbmatan(std::move(counts), std::move(options));
+}
+
+Classifier read_classifier(std::span<const std::byte> payload, const SectionTable& table) {
+  if (table.kind == Tag::kAode) return read_aode({payload, "averaged estimators"});
+  if (table.kind == Tag::kTbmatan) return read_tbmatan({payload, "the average over trees"});
+  return read_network({payload, "the network"}, table.version);
 }
 
 void check_checksum(std::span<const std::byte> file) {

@@ -5,6 +5,9 @@
 //                tables of all features that it has, f64, laid out as in Network
 //     aode       u32 classes, u32 features, f64 probability of every class, u32 number of values of every feature,
 //                f64 min_count; then f64: counts of values, singles, pairs, laid out as in Aode
+//     tbmatan    u32 classes, u32 features, u32 number of values of every feature, f64 equivalent sample size,
+//                f64 stubbornness or 0 for none, u32 number of beliefs, f64 each, u32 number of class probabilities
+//                that were given, f64 each, u64 max_assignments, u32 n_trees; then as counts
 //     features   for every feature: u8 kind, text name, u32 count, then labels or f64 cut points
 //     classes    u32 count, labels
 //     settings   the text itself
@@ -60,6 +63,38 @@ void write_aode(ByteWriter& out, const Aode& aode) {
   out.reals(aode.pairs());
 }
 
+void write_counts(ByteWriter& out, const CountSet& counts) {
+  out.number(static_cast<std::uint8_t>(counts.scope() == CountScope::kPairs ? 1 : 0));
+  out.count(counts.families().size());
+  for (const Family& family : counts.families()) {
+    out.count(family.child);
+    write_indices(out, family.parents);
+  }
+  const std::size_t n = counts.n_features();
+  out.reals(counts.class_counts());
+  for (std::size_t f = 0; f < n; ++f) out.reals(counts.single(f));
+  if (counts.scope() == CountScope::kPairs)
+    for (std::size_t u = 0; u < n; ++u)
+      for (std::size_t v = u + 1; v < n; ++v) out.reals(counts.pair(u, v));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) out.reals(counts.family(i));
+}
+
+void write_tbmatan(ByteWriter& out, const Tbmatan& model) {
+  const TbmatanOptions& options = model.options();
+  out.number(model.n_classes());
+  out.count(model.n_features());
+  for (const std::uint32_t cardinality : model.cardinalities()) out.number(cardinality);
+  out.real(options.equivalent_sample_size);
+  out.real(options.stubbornness.value_or(0.0));
+  out.count(options.edge_beliefs.size());
+  out.reals(options.edge_beliefs);
+  out.count(options.class_prior.size());
+  out.reals(options.class_prior);
+  out.number(options.max_assignments);
+  out.number(options.n_trees);
+  write_counts(out, model.counts());
+}
+
 struct WriteClassifier {
   ByteWriter& out;
 
@@ -68,6 +103,9 @@ struct WriteClassifier {
   }
   void operator()(const Aode& aode) const {
     write_section(out, Tag::kAode, [&] { write_aode(out, aode); });
+  }
+  void operator()(const Tbmatan& model) const {
+    write_section(out, Tag::kTbmatan, [&] { write_tbmatan(out, model); });
   }
 };
 
@@ -110,20 +148,15 @@ void write_feature(ByteWriter& out, const FeatureInfo& feature) {
   }
 }
 
-void write_counts(ByteWriter& out, const CountSet& counts) {
-  out.number(static_cast<std::uint8_t>(counts.scope() == CountScope::kPairs ? 1 : 0));
-  out.count(counts.families().size());
-  for (const Family& family : counts.families()) {
-    out.count(family.child);
-    write_indices(out, family.parents);
+std::size_t cells_of(const CountSet& counts) {
+  std::size_t cells = 0;
+  for (std::size_t u = 0; u < counts.n_features(); ++u) {
+    cells += counts.single(u).size();
+    if (counts.scope() == CountScope::kPairs)
+      for (std::size_t v = u + 1; v < counts.n_features(); ++v) cells += counts.pair(u, v).size();
   }
-  const std::size_t n = counts.n_features();
-  out.reals(counts.class_counts());
-  for (std::size_t f = 0; f < n; ++f) out.reals(counts.single(f));
-  if (counts.scope() == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) out.reals(counts.pair(u, v));
-  for (std::size_t i = 0; i < counts.families().size(); ++i) out.reals(counts.family(i));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) cells += counts.family(i).size();
+  return cells;
 }
 
 struct CountCells {
@@ -135,20 +168,15 @@ struct CountCells {
   std::size_t operator()(const Aode& aode) const {
     return aode.value_counts().size() + aode.singles().size() + aode.pairs().size();
   }
+  std::size_t operator()(const Tbmatan& model) const {
+    return cells_of(model.counts()) + model.options().edge_beliefs.size();
+  }
 };
 
 /// The tables are nearly all of a large file; without this the buffer would be copied as it grows.
 std::size_t expected_size(const Model& model) {
-  std::size_t cells = std::visit(CountCells{}, model.classifier());
-  if (model.counts()) {
-    const CountSet& counts = *model.counts();
-    for (std::size_t u = 0; u < counts.n_features(); ++u) {
-      cells += counts.single(u).size();
-      if (counts.scope() == CountScope::kPairs)
-        for (std::size_t v = u + 1; v < counts.n_features(); ++v) cells += counts.pair(u, v).size();
-    }
-    for (std::size_t i = 0; i < counts.families().size(); ++i) cells += counts.family(i).size();
-  }
+  const std::size_t cells =
+      std::visit(CountCells{}, model.classifier()) + (model.counts() ? cells_of(*model.counts()) : 0);
   return cells * sizeof(double) + 64 * model.n_features() + model.settings().size() + 256;
 }
 
