@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "support/vector_log.hpp"
 
@@ -10,6 +11,31 @@ namespace tanager {
 namespace {
 
 constexpr double kLn2 = 0.693147180559945309417;
+
+// Eight lanes as registers of the width that the instruction set has. Compilers are told, since they do not see it.
+#if defined(__GNUC__)
+typedef double Two __attribute__((vector_size(16)));
+typedef double Four __attribute__((vector_size(32)));
+typedef double Eight __attribute__((vector_size(64)));
+#else
+using Two = double;
+using Four = double;
+using Eight = double;
+#endif
+
+template <class V>
+struct Lanes {
+  static constexpr std::size_t kParts = kTreeLanes * sizeof(double) / sizeof(V);
+  V part[kParts];
+
+  // Register by register: all at once they would take the way over the stack.
+  TANAGER_ALWAYS_INLINE void load(const double* from) {
+    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(&part[i], from + i * (kTreeLanes / kParts), sizeof(V));
+  }
+  TANAGER_ALWAYS_INLINE void store(double* to) const {
+    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(to + i * (kTreeLanes / kParts), &part[i], sizeof(V));
+  }
+};
 
 /// The product of the sums of all steps, its exponent taken out now and then.
 struct Product {
@@ -26,18 +52,6 @@ TANAGER_ALWAYS_INLINE void take_exponents(Product& product) {
   }
 }
 
-TANAGER_ALWAYS_INLINE void multiply(Product& product, const double* sum) {
-  for (std::size_t lane = 0; lane < kTreeLanes; ++lane) product.mantissa[lane] *= sum[lane];
-}
-
-TANAGER_ALWAYS_INLINE void add_scaled(double* sum, const double* weight, double scale) {
-  for (std::size_t lane = 0; lane < kTreeLanes; ++lane) sum[lane] += weight[lane] * scale;
-}
-
-TANAGER_ALWAYS_INLINE void update(double* target, const double* share, const double* weight, double factor) {
-  for (std::size_t lane = 0; lane < kTreeLanes; ++lane) target[lane] += share[lane] * weight[lane] * factor;
-}
-
 TANAGER_ALWAYS_INLINE void finish(Product& product, double* out) {
   take_exponents(product);
   for (std::size_t lane = 0; lane < kTreeLanes; ++lane)
@@ -45,30 +59,45 @@ TANAGER_ALWAYS_INLINE void finish(Product& product, double* out) {
 }
 
 /// Eight tree sums; `w` is [slot][stride], of which eight lanes are looked at.
+template <class V>
 TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::size_t stride, double* out) {
+  constexpr std::size_t kParts = Lanes<V>::kParts;
   Product product;
-  std::fill_n(product.mantissa, kTreeLanes, 1.0);
   std::fill_n(product.exponent, kTreeLanes, 0.0);
+  Lanes<V> all, sum, share, weight, target;
+  for (std::size_t i = 0; i < kParts; ++i) all.part[i] = V{} + 1.0;
   for (std::size_t slot = plan.edges.size(); slot < plan.n_slots; ++slot)
     std::fill_n(w + slot * stride, kTreeLanes, 0.0);
   const PlanNeighbor* neighbor = plan.neighbors.data();
   const PlanRun* run = plan.runs.data();
   const PlanUpdate* next = plan.updates.data();
   for (const PlanStep& step : plan.steps) {
-    double sum[kTreeLanes] = {}, share[kTreeLanes];
-    for (const PlanNeighbor* end = neighbor + step.n_neighbors; neighbor != end; ++neighbor)
-      add_scaled(sum, w + neighbor->slot * stride, neighbor->scale);
-    multiply(product, sum);
-    if (step.renormalize) take_exponents(product);
+    for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = V{};
+    for (const PlanNeighbor* end = neighbor + step.n_neighbors; neighbor != end; ++neighbor) {
+      weight.load(w + neighbor->slot * stride);
+      for (std::size_t i = 0; i < kParts; ++i) sum.part[i] += weight.part[i] * neighbor->scale;
+    }
+    for (std::size_t i = 0; i < kParts; ++i) all.part[i] *= sum.part[i];
+    if (step.renormalize) {
+      all.store(product.mantissa);
+      take_exponents(product);
+      all.load(product.mantissa);
+    }
     if (step.n_runs == 0) continue;
-    for (std::size_t lane = 0; lane < kTreeLanes; ++lane) sum[lane] = 1.0 / sum[lane];
+    for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = 1.0 / sum.part[i];
     for (const PlanRun* end = run + step.n_runs; run != end; ++run) {
-      const double* weight = w + run->slot * stride;
-      for (std::size_t lane = 0; lane < kTreeLanes; ++lane) share[lane] = weight[lane] * sum[lane];
-      for (const PlanUpdate* last = next + run->n_updates; next != last; ++next)
-        update(w + next->target * stride, share, w + next->other * stride, next->factor);
+      share.load(w + run->slot * stride);
+      for (std::size_t i = 0; i < kParts; ++i) share.part[i] *= sum.part[i];
+      for (const PlanUpdate* last = next + run->n_updates; next != last; ++next) {
+        double* to = w + next->target * stride;
+        weight.load(w + next->other * stride);
+        target.load(to);
+        for (std::size_t i = 0; i < kParts; ++i) target.part[i] += share.part[i] * weight.part[i] * next->factor;
+        target.store(to);
+      }
     }
   }
+  all.store(product.mantissa);
   finish(product, out);
 }
 
@@ -85,7 +114,10 @@ TANAGER_ALWAYS_INLINE void load(const TreePlan& plan, const std::uint16_t* colum
     double* to = w + edge.slot * lanes;
     for (std::size_t i = 0; i < n_rows; ++i, to += row_lanes) {
       const double* cell = table + (u[i] * values + v[i]) * s;
-      for (std::size_t c = 0; c < s; ++c) to[c] = cell[c];
+      if constexpr (kClasses > 0)
+        std::memcpy(to, cell, kClasses * sizeof(double));
+      else
+        for (std::size_t c = 0; c < s; ++c) to[c] = cell[c];
     }
   }
 }
@@ -100,6 +132,7 @@ struct Job {
   double* logs;
 };
 
+template <class V>
 TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
   const auto load_all = [&]<std::size_t kClasses>() {
     load<kClasses>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
@@ -114,15 +147,15 @@ TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
   // Vectors without a row or class in them are left out; lanes beside some hold what was there.
   const std::size_t used = job.n_rows * job.row_lanes;
   for (std::size_t first = 0; first < used; first += kTreeLanes)
-    log_tree_sums(job.plan, job.weights + first, job.lanes, job.logs + first);
+    log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
 }
 
 #if TANAGER_X86_DISPATCH
 TANAGER_TARGET_AVX2 void run_avx2(const Job& job) {
-  run_body(job);
+  run_body<Four>(job);
 }
 TANAGER_TARGET_AVX512 void run_avx512(const Job& job) {
-  run_body(job);
+  run_body<Eight>(job);
 }
 #endif
 
@@ -151,10 +184,10 @@ void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, s
   else if (isa == Isa::kAvx2)
     run_avx2(job);
   else
-    run_body(job);
+    run_body<Two>(job);
 #else
   static_cast<void>(isa);
-  run_body(job);
+  run_body<Two>(job);
 #endif
   const std::size_t s = plan_.n_classes;
   for (std::size_t i = 0; i < n_rows; ++i)
