@@ -8,6 +8,7 @@ void bind_data(pybind11::module_& m);
 void bind_counts(pybind11::module_& m);
 void bind_network(pybind11::module_& m);
 void bind_averaging(pybind11::module_& m);
+void bind_tbmatan(pybind11::module_& m);
 void bind_model(pybind11::module_& m);
 void bind_learning(pybind11::module_& m);
 void bind_parameters(pybind11::module_& m);
@@ -18,5 +19,6 @@ void bind_objects(pybind11::module_& m);
 void bind_evaluation(pybind11::module_& m);
 void bind_search(pybind11::module_& m);
 void bind_acll(pybind11::module_& m);
+void bind_tree_sums(pybind11::module_& m);
 
 }  // namespace tanager::python

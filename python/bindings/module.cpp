@@ -25,6 +25,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_counts(m);
   tanager::python::bind_network(m);
   tanager::python::bind_averaging(m);
+  tanager::python::bind_tbmatan(m);
   tanager::python::bind_model(m);
   tanager::python::bind_learning(m);
   tanager::python::bind_parameters(m);
@@ -35,4 +36,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_evaluation(m);
   tanager::python::bind_search(m);
   tanager::python::bind_acll(m);
+  tanager::python::bind_tree_sums(m);
 }

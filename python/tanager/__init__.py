@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import _core, averaging, datasets, discretize, evaluation, network, parameters, scores, structure
+from . import _core, averaging, datasets, discretize, evaluation, network, parameters, scores, structure, tree_sums
 from ._acll_constants import acll_constants
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
@@ -45,6 +45,7 @@ __all__ = [
     "parameters",
     "scores",
     "structure",
+    "tree_sums",
 ]
 
 

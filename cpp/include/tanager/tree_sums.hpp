@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -61,15 +63,35 @@ struct TreeDistribution {
 /// Throws InvalidInput if the edges do not connect all nodes; so do the following.
 TreeDistribution tree_distribution(const EdgeWeights& weights);
 
-/// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3).
-std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1);
+/// Called now and then by the thread that waits for the result; false stops the work. May be empty.
+using KeepGoing = std::function<bool()>;
 
-/// Entropy of the tree, in nats.
-double tree_entropy(const EdgeWeights& weights, int threads = 1);
+/// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3). Empty if
+/// keep_going stopped the work.
+std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1, const KeepGoing& keep_going = {});
 
-/// Draws trees independently and exactly, each as n - 1 edges (u, v) with u < v in increasing order. Takes O(n^3) once
-/// and O(n^2) per tree, whatever the weights (a random walk may need for ever). Tree i depends on the seed and on i
-/// alone.
+/// Entropy of the tree, in nats, with an absolute error of a few units in the last place of its terms. NaN if
+/// keep_going stopped the work.
+double tree_entropy(const EdgeWeights& weights, int threads = 1, const KeepGoing& keep_going = {});
+
+/// Draws trees independently and exactly, each as n - 1 edges (u, v) with u < v in increasing order. Making one takes
+/// O(n^3), and a tree about O(n^2), whatever the weights (a random walk may need for ever).
+class TreeSampler {
+ public:
+  explicit TreeSampler(const EdgeWeights& weights);
+  ~TreeSampler();
+
+  std::size_t n_nodes() const;
+  /// Trees first, first + 1, ...: tree i depends on the seed and on i alone.
+  std::vector<std::vector<Edge>> draw(std::size_t first, std::size_t n_trees, std::uint64_t seed,
+                                      int threads = 1) const;
+
+ private:
+  class Undoing;
+  std::unique_ptr<const Undoing> undoing_;
+};
+
+/// The first trees of a TreeSampler.
 std::vector<std::vector<Edge>> sample_trees(const EdgeWeights& weights, std::size_t n_trees, std::uint64_t seed,
                                             int threads = 1);
 

@@ -4,8 +4,7 @@
 // is reached once, and all of it takes O(n^3).
 #include "graph/edge_probabilities.hpp"
 
-#include <functional>
-#include <numeric>
+#include <memory>
 #include <utility>
 
 #include "graph/elimination.hpp"
@@ -14,44 +13,89 @@
 namespace tanager {
 namespace {
 
-/// Graphs of fewer nodes are not worth another thread.
+/// Graphs of fewer nodes are gone into by the thread that made them.
 constexpr std::size_t kParallelNodes = 24;
+
+/// Pairs of nodes that are wanted: all of a graph, or those of one of the first nodes and one of the others.
+struct Task {
+  std::shared_ptr<const ReducedGraph> graph;
+  std::size_t first = 0;  ///< zero: all pairs
+};
+
+/// The same with some of the graph's nodes still to be eliminated.
+struct Part {
+  std::shared_ptr<const ReducedGraph> graph;
+  std::size_t begin = 0, end = 0;
+  std::size_t first = 0;
+};
+
+void split_between(const std::shared_ptr<const ReducedGraph>& graph, std::size_t first, std::vector<Part>& parts) {
+  const std::size_t n = graph->size();
+  // One side is halved at a time, the larger one.
+  if (first >= n - first) {
+    const std::size_t half = first / 2;
+    parts.push_back({graph, 0, half, first - half});
+    parts.push_back({graph, half, first, half});
+  } else {
+    const std::size_t half = first + (n - first) / 2;
+    parts.push_back({graph, first, half, first});
+    parts.push_back({graph, half, n, first});
+  }
+}
+
+/// Parts of a graph of at least three nodes that have all its pairs among them.
+void split(const Task& task, std::vector<Part>& parts) {
+  const std::size_t n = task.graph->size(), half = n / 2;
+  if (task.first > 0) return split_between(task.graph, task.first, parts);
+  parts.push_back({task.graph, half, n, 0});
+  parts.push_back({task.graph, 0, half, 0});
+  split_between(task.graph, half, parts);
+}
 
 class Expectations {
  public:
   explicit Expectations(std::size_t n)
       : n_(n), found_{std::vector<double>(n * n, 0.0), std::vector<double>(n * n, 0.0)} {}
 
-  /// All pairs of a graph.
-  void within(const ReducedGraph& graph, int threads) {
-    const std::size_t n = graph.size(), half = n / 2;
-    if (n < 2) return;
-    if (n == 2) return take(graph);
-    const std::function<void()> tasks[] = {
-        [&] { within(graph.without(half, n), 1); },
-        [&] { within(graph.without(0, half), 1); },
-        [&] { between(graph, half); },
-    };
-    parallel_for(3, 1, n < kParallelNodes ? 1 : threads, [&](std::size_t i, std::size_t) { tasks[2 - i](); });
+  /// Large graphs are halved level by level, all parts of a level at once. Returns whether it came to an end.
+  bool find(ReducedGraph graph, int threads, const KeepGoing& keep_going) {
+    std::vector<Task> level{{std::make_shared<const ReducedGraph>(std::move(graph)), 0}};
+    while (!level.empty()) {
+      if (keep_going && !keep_going()) return false;
+      std::vector<Part> parts;
+      for (const Task& task : level) {
+        if (task.graph->size() < kParallelNodes) {
+          go_into(task);
+        } else {
+          split(task, parts);
+        }
+      }
+      level.assign(parts.size(), Task{});
+      parallel_for(parts.size(), 1, threads, [&](std::size_t i, std::size_t) {
+        level[i] = reduced(parts[i]);
+        if (level[i].graph->size() >= kParallelNodes) return;
+        go_into(level[i]);
+        level[i].graph.reset();
+      });
+      std::erase_if(level, [](const Task& task) { return task.graph == nullptr; });
+    }
+    return true;
   }
 
   EdgeExpectations result() { return std::move(found_); }
 
  private:
-  /// All pairs of one of the first `first` nodes and one of the others.
-  void between(const ReducedGraph& graph, std::size_t first) {
-    const std::size_t n = graph.size();
-    if (n == 2) return take(graph);
-    // One side is halved at a time, the larger one.
-    if (first >= n - first) {
-      const std::size_t half = first / 2;
-      between(graph.without(0, half), first - half);
-      between(graph.without(half, first), half);
-    } else {
-      const std::size_t half = first + (n - first) / 2;
-      between(graph.without(first, half), first);
-      between(graph.without(half, n), first);
-    }
+  static Task reduced(const Part& part) {
+    return {std::make_shared<const ReducedGraph>(part.graph->without(part.begin, part.end)), part.first};
+  }
+
+  /// Every pair is written by one task alone.
+  void go_into(const Task& task) {
+    if (task.graph->size() < 2) return;
+    if (task.graph->size() == 2) return take(*task.graph);
+    std::vector<Part> parts;
+    split(task, parts);
+    for (const Part& part : parts) go_into(reduced(part));
   }
 
   void take(const ReducedGraph& graph) {
@@ -67,15 +111,15 @@ class Expectations {
 
 }  // namespace
 
-EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads) {
+EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
   const JoiningOrder order = connected_order(weights);
   Expectations expectations(weights.n_nodes());
-  expectations.within(ReducedGraph(weights, order.nodes), threads);
+  if (!expectations.find(ReducedGraph(weights, order.nodes), threads, keep_going)) return {};
   return expectations.result();
 }
 
-std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads) {
-  return edge_expectations(weights, threads).in;
+std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
+  return edge_expectations(weights, threads, keep_going).in;
 }
 
 }  // namespace tanager

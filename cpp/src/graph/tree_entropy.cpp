@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -49,11 +50,12 @@ class Levels {
 
 }  // namespace
 
-double tree_entropy(const EdgeWeights& weights, int threads) {
+double tree_entropy(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
   const std::size_t n = weights.n_nodes();
   if (n < 2) return 0;
   const TreeDistribution trees = tree_distribution(weights);
-  const EdgeExpectations expected = edge_expectations(weights, threads);
+  const EdgeExpectations expected = edge_expectations(weights, threads, keep_going);
+  if (expected.in.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<Edge> strongest = trees.best_tree;
   const auto weight = [&](const Edge& edge) { return weights(edge.first, edge.second); };
   std::stable_sort(strongest.begin(), strongest.end(),
@@ -79,8 +81,11 @@ double tree_entropy(const EdgeWeights& weights, int threads) {
   for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
     carried += missing[level];
     const double way = log_ratio(weight(levels.edge(level)), weight(levels.edge(level + 1)));
-    // What is carried is below n^2 e^-way; where that is less than rounding leaves, there is nothing.
-    const double most = static_cast<double>(n * n) * std::exp(-way);
+    // With the groups of this level shorted, the edges between them are in the tree less often by w (R - R'), which is
+    // what is carried. R - R' is at most what a unit of flow meets on the best tree's edges within groups, below
+    // n / w(level); w is at most w(next level), for below n^2 / 2 edges. Where that is less than rounding leaves, there
+    // is nothing.
+    const double most = 0.5 * std::pow(static_cast<double>(n), 3) * std::exp(-way);
     entropy += std::clamp(carried, 0.0, most) * way;
   }
   return entropy;

@@ -4,6 +4,7 @@
 // the probability of its weight to k in the group. Summing over what leads to the same tree gives the product of its
 // weights (the trees on the groups sum to a power of the sum of k's weights, by Cayley's formula).
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "graph/elimination.hpp"
@@ -16,16 +17,20 @@ namespace {
 constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);
 constexpr std::size_t kTreesPerTask = 16;
 
+}  // namespace
+
 /// Nodes are numbered in the joining order here, so that node k is eliminated when only those below it are left.
-class Sampler {
+class TreeSampler::Undoing {
  public:
-  explicit Sampler(const EdgeWeights& weights) : weights_(weights), order_(connected_order(weights).nodes) {
+  explicit Undoing(const EdgeWeights& weights) : weights_(weights), order_(connected_order(weights).nodes) {
     const std::size_t n = order_.size();
     rows_.resize(n);
     sums_.resize(n, kScaledZero);
     ReducedGraph graph(weights, order_);
     for (std::size_t k = n; k-- > 1;) rows_[k] = graph.eliminate_last(sums_[k]);
   }
+
+  std::size_t n_nodes() const { return order_.size(); }
 
   std::vector<Edge> draw(Random& random) const {
     const std::size_t n = order_.size();
@@ -115,25 +120,34 @@ class Sampler {
     return chosen;
   }
 
-  const EdgeWeights& weights_;
+  EdgeWeights weights_;
   std::vector<std::size_t> order_;
   std::vector<std::vector<Scaled>> rows_;  // by node: its weights to all below, when it was eliminated
   std::vector<Scaled> sums_;
 };
 
-}  // namespace
+TreeSampler::TreeSampler(const EdgeWeights& weights) : undoing_(std::make_unique<const Undoing>(weights)) {}
+TreeSampler::~TreeSampler() = default;
 
-std::vector<std::vector<Edge>> sample_trees(const EdgeWeights& weights, std::size_t n_trees, std::uint64_t seed,
-                                            int threads) {
-  const Sampler sampler(weights);
+std::size_t TreeSampler::n_nodes() const {
+  return undoing_->n_nodes();
+}
+
+std::vector<std::vector<Edge>> TreeSampler::draw(std::size_t first, std::size_t n_trees, std::uint64_t seed,
+                                                 int threads) const {
   std::vector<std::vector<Edge>> trees(n_trees);
   parallel_for(n_trees, kTreesPerTask, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      Random random(seed, i);
-      trees[i] = sampler.draw(random);
+      Random random(seed, first + i);
+      trees[i] = undoing_->draw(random);
     }
   });
   return trees;
+}
+
+std::vector<std::vector<Edge>> sample_trees(const EdgeWeights& weights, std::size_t n_trees, std::uint64_t seed,
+                                            int threads) {
+  return TreeSampler(weights).draw(0, n_trees, seed, threads);
 }
 
 }  // namespace tanager
