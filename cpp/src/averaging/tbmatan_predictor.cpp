@@ -151,7 +151,7 @@ struct TbmatanPredictor::State {
     plan = std::move(*made);
     // The scale is taken out before the logarithm: both are large, and near each other.
     log_all_trees = Scaled{all_trees.mantissa, all_trees.exponent - plan.scale}.log();
-    if (wanted == Method::kAuto) method = Method::kSchedule;
+    method = plan.is_dense ? Method::kDense : Method::kSchedule;
   }
 
   Tbmatan model;
@@ -296,7 +296,7 @@ std::size_t TbmatanPredictor::n_edges() const {
 }
 
 std::size_t TbmatanPredictor::n_steps() const {
-  return state_->plan.updates.size();
+  return state_->plan.n_updates();
 }
 
 bool TbmatanPredictor::is_estimate(std::span<const std::size_t> missing_features) const {

@@ -101,6 +101,53 @@ TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::s
   finish(product, out);
 }
 
+/// The same where all nodes are neighbors: no lists, and the factors from the exponents of scales.
+template <class V>
+TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, std::size_t stride, double* out) {
+  constexpr std::size_t kParts = Lanes<V>::kParts;
+  const std::size_t n = plan.n_features;
+  const double* powers = plan.negative_powers.data();
+  const auto last = static_cast<std::int32_t>(plan.negative_powers.size()) - 1;
+  const auto power = [&](std::int32_t k) { return powers[k < last ? k : last]; };
+  Product product;
+  std::fill_n(product.exponent, kTreeLanes, 0.0);
+  Lanes<V> all, sum, share, weight, target;
+  for (std::size_t i = 0; i < kParts; ++i) all.part[i] = V{} + 1.0;
+  for (std::size_t k = 0; k + 1 < n; ++k) {
+    const std::int32_t *of_k = plan.exponents.data() + k * n, largest = plan.largest[k];
+    const double* row = w + dense_slot(k, k + 1, n) * stride;
+    for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = V{};
+    for (std::size_t j = k + 1; j < n; ++j) {
+      weight.load(row + (j - k - 1) * stride);
+      const double scale = power(largest - of_k[j]);
+      for (std::size_t i = 0; i < kParts; ++i) sum.part[i] += weight.part[i] * scale;
+    }
+    for (std::size_t i = 0; i < kParts; ++i) all.part[i] *= sum.part[i];
+    if (plan.renormalizes[k]) {
+      all.store(product.mantissa);
+      take_exponents(product);
+      all.load(product.mantissa);
+    }
+    for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = 1.0 / sum.part[i];
+    for (std::size_t a = k + 1; a + 1 < n; ++a) {
+      share.load(row + (a - k - 1) * stride);
+      for (std::size_t i = 0; i < kParts; ++i) share.part[i] *= sum.part[i];
+      const std::int32_t *of_a = plan.exponents.data() + a * n, lack = largest - of_k[a];
+      const double* from = row + (a - k) * stride;
+      double* to = w + dense_slot(a, a + 1, n) * stride;
+      for (std::size_t b = a + 1; b < n; ++b, from += stride, to += stride) {
+        const double factor = power(lack + of_a[b] - of_k[b]);
+        weight.load(from);
+        target.load(to);
+        for (std::size_t i = 0; i < kParts; ++i) target.part[i] += share.part[i] * weight.part[i] * factor;
+        target.store(to);
+      }
+    }
+  }
+  all.store(product.mantissa);
+  finish(product, out);
+}
+
 /// The weights of edges for some rows: cells of `n_classes` numbers, one after the other.
 template <std::size_t kClasses>
 TANAGER_ALWAYS_INLINE void load(const TreePlan& plan, const std::uint16_t* columns, std::size_t stride,
@@ -147,7 +194,10 @@ TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
   // Vectors without a row or class in them are left out; lanes beside some hold what was there.
   const std::size_t used = job.n_rows * job.row_lanes;
   for (std::size_t first = 0; first < used; first += kTreeLanes)
-    log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
+    if (job.plan.is_dense)
+      dense_log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
+    else
+      log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
 }
 
 #if TANAGER_X86_DISPATCH
@@ -178,6 +228,8 @@ TreeLanes::TreeLanes(const TreePlan& plan) : plan_(plan), rows_(1), row_lanes_(p
 void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, std::size_t n_rows,
                              std::span<const std::uint32_t> cardinalities, double* out, Isa isa) {
   const Job job{plan_, columns, stride, n_rows, cardinalities, weights_.data(), lanes_, row_lanes_, logs_.data()};
+  // An elimination leaves its traces where there is no edge.
+  if (plan_.is_dense && plan_.edges.size() < plan_.n_slots) std::fill(weights_.begin(), weights_.end(), 0.0);
 #if TANAGER_X86_DISPATCH
   if (isa == Isa::kAvx512)
     run_avx512(job);

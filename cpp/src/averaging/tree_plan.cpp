@@ -63,15 +63,23 @@ struct WeightBounds {
   double slack = 0;
 };
 
-/// The maximum spanning tree of weights given by their logarithms, as neighbors of every node.
-std::vector<std::vector<std::size_t>> spanning_tree(const Matrix& logs) {
+/// The maximum spanning tree of weights given by their logarithms: neighbors of every node, and the nodes in the order
+/// in which they joined it.
+struct SpanningTree {
+  std::vector<std::vector<std::size_t>> neighbors;
+  std::vector<std::size_t> order;
+};
+
+SpanningTree spanning_tree(const Matrix& logs) {
   const std::size_t n = logs.size();
   std::vector<std::vector<std::size_t>> neighbors(n);
+  std::vector<std::size_t> order;
   std::vector<double> best(n, kNothing);
   std::vector<std::size_t> parent(n, 0);
   std::vector<bool> joined(n, false);
   for (std::size_t next = 0, count = 0; count < n; ++count) {
     joined[next] = true;
+    order.push_back(next);
     if (count > 0) {
       neighbors[next].push_back(parent[next]);
       neighbors[parent[next]].push_back(next);
@@ -87,7 +95,7 @@ std::vector<std::vector<std::size_t>> spanning_tree(const Matrix& logs) {
     }
     next = found;
   }
-  return neighbors;
+  return {std::move(neighbors), std::move(order)};
 }
 
 /// Calls visit(u, v, parent of v) for every node u and every other node v, going along the tree from u.
@@ -109,7 +117,7 @@ void walk_from_all(const std::vector<std::vector<std::size_t>>& tree, Visit visi
 /// log2 of the weakest edge on the way between two nodes in the maximum spanning tree.
 Matrix bottlenecks(const Matrix& logs) {
   Matrix found(logs.size(), std::numeric_limits<double>::infinity());
-  walk_from_all(spanning_tree(logs), [&](std::size_t u, std::size_t v, std::size_t from) {
+  walk_from_all(spanning_tree(logs).neighbors, [&](std::size_t u, std::size_t v, std::size_t from) {
     found.set(u, v, std::min(from == u ? std::numeric_limits<double>::infinity() : found(u, from), logs(from, v)));
   });
   return found;
@@ -119,7 +127,7 @@ Matrix bottlenecks(const Matrix& logs) {
 /// effective resistance, by Rayleigh's monotonicity.
 Matrix resistances(const Matrix& logs) {
   Matrix found(logs.size(), kNothing);
-  walk_from_all(spanning_tree(logs), [&](std::size_t u, std::size_t v, std::size_t from) {
+  walk_from_all(spanning_tree(logs).neighbors, [&](std::size_t u, std::size_t v, std::size_t from) {
     const double before = from == u ? kNothing : found(u, from), last = -logs(from, v);
     const double larger = std::max(before, last), smaller = std::min(before, last);
     found.set(u, v, larger + std::log2(1 + std::exp2(smaller - larger)));
@@ -152,58 +160,68 @@ std::vector<Edge> choose_edges(const WeightBounds& bounds, const Matrix& resista
   return kept;
 }
 
+/// Whole powers of two, near the middle of what the weight of a pair can become.
+Matrix middle_weights(const WeightBounds& bounds) {
+  const std::size_t n = bounds.low.size();
+  Matrix middle(n, kNothing);
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = u + 1; v < n; ++v)
+      if (bounds.low(u, v) > kNothing) middle.set(u, v, std::round((bounds.low(u, v) + bounds.high(u, v)) / 2));
+  return middle;
+}
+
+/// Says when the product of the sums of all steps must be brought back into range. d' of any step is at least 1 / (n
+/// slack) and at most n (n^2 / 4) slack.
+class RangeKeeper {
+ public:
+  RangeKeeper(std::size_t n, double slack) : most_per_step_(3 * std::log2(static_cast<double>(n) + 1) + slack + 2) {}
+  bool must_renormalize() {
+    pending_ += most_per_step_;
+    if (pending_ + most_per_step_ <= kSafeExponent) return false;
+    pending_ = 0;
+    return true;
+  }
+
+ private:
+  double most_per_step_, pending_ = 0;
+};
+
 /// Eliminates symbolically, the node with the fewest neighbors first.
 class Compiler {
  public:
-  Compiler(const WeightBounds& bounds, const Matrix& resistance, const std::vector<Edge>& edges, bool prune,
+  Compiler(const WeightBounds& bounds, const Matrix& resistance, const Matrix& scale, const std::vector<Edge>& edges,
            TreePlan& plan)
       : n_(resistance.size()),
         resistance_(resistance),
-        scale_(scales_of(bounds)),
+        scale_(scale),
         highest_(bottlenecks(bounds.high)),
-        prune_(prune),
+        range_(n_, bounds.slack),
         plan_(plan),
         slot_(n_ * n_, kNoSlot),
         neighbors_(n_) {
     for (const auto& [u, v] : edges) connect(u, v);
     plan_.n_slots = edges.size();
     const double nodes = static_cast<double>(n_);
-    // d' of any step is at least 1 / (n slack) and at most n (n^2 / 4) slack.
-    most_per_step_ = 3 * std::log2(nodes + 1) + bounds.slack + 2;
-    const double dense = std::max(1.0, nodes * (nodes - 1) * (nodes - 2) / 6);
-    least_update_ = std::log2(kBudget / dense) - 4 * std::log2(std::max(1.0, nodes / 2));
+    most_updates_ = nodes * (nodes - 1) * (nodes - 2) / 6;
+    least_update_ = std::log2(kBudget / std::max(1.0, most_updates_)) - 4 * std::log2(std::max(1.0, nodes / 2));
   }
 
-  double scale(std::size_t u, std::size_t v) const { return scale_(u, v); }
-
-  void run() {
+  /// Gives up, and says so, where more than half of all updates are needed.
+  bool run() {
     std::vector<bool> done(n_, false);
-    double pending = 0;
     for (std::size_t left = n_; left > 1; --left) {
       std::size_t next = n_;
       for (std::size_t v = 0; v < n_; ++v)
         if (!done[v] && (next == n_ || neighbors_[v].size() < neighbors_[next].size())) next = v;
       done[next] = true;
-      pending += most_per_step_;
-      const bool renormalize = pending + most_per_step_ > kSafeExponent || left == 2;
-      if (renormalize) pending = 0;
-      eliminate(next, done, renormalize);
-      check_size();
+      eliminate(next, done, range_.must_renormalize());
+      if (2 * static_cast<double>(plan_.updates.size()) > most_updates_ && n_ > 3) return false;
     }
+    return true;
   }
 
  private:
   static constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
-
-  /// Whole powers of two, near the middle of what a weight between two nodes can become.
-  static Matrix scales_of(const WeightBounds& bounds) {
-    const std::size_t n = bounds.low.size();
-    Matrix middle(n, kNothing);
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v)
-        if (bounds.low(u, v) > kNothing) middle.set(u, v, std::round((bounds.low(u, v) + bounds.high(u, v)) / 2));
-    return bottlenecks(middle);
-  }
 
   void connect(std::size_t u, std::size_t v) {
     slot_[u * n_ + v] = slot_[v * n_ + u] = next_slot_++;
@@ -214,7 +232,7 @@ class Compiler {
   /// Whether an update is at least what a share of the budget allows to leave out: it adds an edge of weight w_ik w_kj
   /// / d_k, w_ik being at most (n^2 / 4) * bottleneck and d_k at least the reciprocal of any resistance from k.
   bool matters(std::size_t i, std::size_t j, std::size_t k, double resistance_of_k) const {
-    return !prune_ || highest_(i, k) + highest_(k, j) + resistance_of_k + resistance_(i, j) + 1e-9 > least_update_;
+    return highest_(i, k) + highest_(k, j) + resistance_of_k + resistance_(i, j) + 1e-9 > least_update_;
   }
 
   void eliminate(std::size_t k, const std::vector<bool>& done, bool renormalize) {
@@ -256,23 +274,62 @@ class Compiler {
 
   static std::int64_t clipped(double log2) { return log2 < -1022 ? -1023 : static_cast<std::int64_t>(log2); }
 
-  void check_size() const {
-    const double bytes = static_cast<double>(plan_.updates.size()) * sizeof(PlanUpdate);
-    if (bytes > kMaxPlanBytes)
-      throw InvalidInput(
-          join_text("the elimination of ", n_, " features takes more than ", kMaxPlanBytes / 0x1p30, " GB"));
-  }
-
   std::size_t n_;
-  const Matrix& resistance_;
-  Matrix scale_, highest_;
-  bool prune_;
+  const Matrix &resistance_, &scale_;
+  Matrix highest_;
+  RangeKeeper range_;
   TreePlan& plan_;
   std::vector<std::uint32_t> slot_;
   std::vector<std::vector<std::size_t>> neighbors_;
   std::uint32_t next_slot_ = 0;
-  double most_per_step_ = 0, least_update_ = 0;
+  double most_updates_ = 0, least_update_ = 0;
 };
+
+/// All nodes, the leaves of the maximum spanning tree first. Writes the position of every node.
+void plan_densely(const std::vector<std::size_t>& joined, const Matrix& scale, double slack, TreePlan& plan,
+                  std::vector<std::size_t>& position) {
+  const std::size_t n = plan.n_features;
+  plan.is_dense = true;
+  plan.n_slots = n * (n - 1) / 2;
+  plan.exponents.assign(n * n, 0);
+  for (std::int64_t k = 0; k <= 1023; ++k) plan.negative_powers.push_back(power_of_two(-k));
+  RangeKeeper range(n, slack);
+  position.resize(n);
+  for (std::size_t i = 0; i < n; ++i) position[joined[i]] = n - 1 - i;
+  for (std::size_t i = 0; i < n; ++i) {
+    double largest = kNothing;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (i == j) continue;
+      const double exponent = scale(joined[n - 1 - i], joined[n - 1 - j]);
+      plan.exponents[i * n + j] = static_cast<std::int32_t>(exponent);
+      if (j > i) largest = std::max(largest, exponent);
+    }
+    if (i + 1 == n) break;
+    plan.largest.push_back(static_cast<std::int32_t>(largest));
+    plan.renormalizes.push_back(range.must_renormalize() ? 1 : 0);
+    plan.scale += static_cast<std::int64_t>(largest);
+  }
+}
+
+/// The tables of all edges that are looked at.
+void make_tables(const Tbmatan& model, const std::vector<Edge>& edges, const Matrix& scale, TreePlan& plan) {
+  double cells = 0;
+  for (const auto& [u, v] : edges)
+    cells += static_cast<double>(model.cardinalities()[u]) * model.cardinalities()[v] * plan.n_classes;
+  if (cells * sizeof(double) > kMaxPlanBytes)
+    throw InvalidInput(join_text("the tables of ", edges.size(), " pairs of features take ", cells * sizeof(double),
+                                 " bytes, but at most ", kMaxPlanBytes, " are possible"));
+  plan.tables.reserve(static_cast<std::size_t>(cells));
+  for (PlanEdge& edge : plan.edges) {
+    edge.table = plan.tables.size();
+    Scaled weight = model.edge_weights()(edge.u, edge.v);
+    weight.exponent -= static_cast<std::int64_t>(scale(edge.u, edge.v));
+    // On the scale a weight is at most one or so; what is too small for a double is nothing beside it.
+    const double scaled = weight.mantissa * power_of_two(weight.exponent);
+    for (const double lift : pair_lifts(model.counts(), edge.u, edge.v, model.options().equivalent_sample_size))
+      plan.tables.push_back(scaled * lift);
+  }
+}
 
 }  // namespace
 
@@ -283,28 +340,25 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   if (plan.n_features < 2) return plan;
   const WeightBounds bounds(model);
   if (bounds.slack > kMaxSlack) return std::nullopt;
-  const Matrix resistance = resistances(bounds.low);
-  const std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
-  Compiler compiler(bounds, resistance, edges, prune, plan);
-  compiler.run();
-  double cells = 0;
-  for (const auto& [u, v] : edges)
-    cells += static_cast<double>(model.cardinalities()[u]) * model.cardinalities()[v] * plan.n_classes;
-  if (cells * sizeof(double) > kMaxPlanBytes)
-    throw InvalidInput(join_text("the tables of ", edges.size(), " pairs of features take ", cells * sizeof(double),
-                                 " bytes, but at most ", kMaxPlanBytes, " are possible"));
-  plan.tables.reserve(static_cast<std::size_t>(cells));
+  const Matrix middle = middle_weights(bounds), scale = bottlenecks(middle), resistance = resistances(bounds.low);
+  std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
+  std::vector<std::size_t> position;
+  if (!prune || !Compiler(bounds, resistance, scale, edges, plan).run()) {
+    plan = TreePlan{};
+    plan.n_features = model.n_features();
+    plan.n_classes = model.n_classes();
+    edges = choose_edges(bounds, resistance, false);
+    plan_densely(spanning_tree(middle).order, scale, bounds.slack, plan, position);
+  }
   for (std::size_t e = 0; e < edges.size(); ++e) {
     const auto [u, v] = edges[e];
-    plan.edges.push_back({static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(e),
-                          plan.tables.size()});
-    Scaled weight = model.edge_weights()(u, v);
-    weight.exponent -= static_cast<std::int64_t>(compiler.scale(u, v));
-    // On the scale a weight is at most one or so; what is too small for a double is nothing beside it.
-    const double scaled = weight.mantissa * power_of_two(weight.exponent);
-    for (const double lift : pair_lifts(model.counts(), u, v, model.options().equivalent_sample_size))
-      plan.tables.push_back(scaled * lift);
+    const std::size_t slot = plan.is_dense ? dense_slot(std::min(position[u], position[v]),
+                                                        std::max(position[u], position[v]), plan.n_features)
+                                           : e;
+    plan.edges.push_back(
+        {static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(slot), 0});
   }
+  make_tables(model, edges, scale, plan);
   return plan;
 }
 
