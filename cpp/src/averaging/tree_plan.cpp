@@ -343,7 +343,10 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   const Matrix middle = middle_weights(bounds), scale = bottlenecks(middle), resistance = resistances(bounds.low);
   std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
   std::vector<std::size_t> position;
-  if (!prune || !Compiler(bounds, resistance, scale, edges, plan).run()) {
+  // Where nearly all edges stay, so do the updates.
+  const std::size_t all_edges = plan.n_features * (plan.n_features - 1) / 2;
+  const bool try_schedule = prune && 50 * (all_edges - edges.size()) >= all_edges;
+  if (!try_schedule || !Compiler(bounds, resistance, scale, edges, plan).run()) {
     plan = TreePlan{};
     plan.n_features = model.n_features();
     plan.n_classes = model.n_classes();
