@@ -165,6 +165,8 @@ void bind_model(py::module_& m) {
                   py::arg("settings") = py::str(""), py::arg("counts") = py::none())
       .def_static("build", &build<Aode>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
                   py::arg("settings") = py::str(""), py::arg("counts") = py::none())
+      .def_static("build", &build<Tbmatan>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
+                  py::arg("settings") = py::str(""), py::arg("counts") = py::none())
       .def_property_readonly("classifier", &classifier)
       .def_property_readonly("network", &Model::network, py::return_value_policy::reference_internal)
       .def_property_readonly("predictor", &Model::predictor, py::return_value_policy::reference_internal)
