@@ -201,6 +201,41 @@ TEST(samples_of_clusters_far_apart_end) {
   for (const auto& [tree, count] : seen) CHECK(std::abs(count - 1000) < 150);
 }
 
+TEST(a_sampler_draws_the_same_trees_in_any_parts) {
+  std::mt19937_64 random(4);
+  const auto weights = EdgeWeights::from_logs(9, random_logs(9, 3, 0.2, random));
+  const auto trees = sample_trees(weights, 100, 5);
+  const TreeSampler sampler(weights);
+  CHECK_EQ(sampler.n_nodes(), 9u);
+  CHECK(sampler.draw(0, 30, 5) == std::vector(trees.begin(), trees.begin() + 30));
+  CHECK(sampler.draw(30, 70, 5, 3) == std::vector(trees.begin() + 30, trees.end()));
+  CHECK(sampler.draw(0, 100, 6) != trees);
+}
+
+TEST(work_stops_when_told_to) {
+  const auto weights = EdgeWeights::from_logs(64, std::vector<double>(64 * 64, 0.0));
+  for (const int threads : {1, 3}) {
+    int asked = 0;
+    CHECK(edge_probabilities(weights, threads, [&] { return ++asked < 3; }).empty());
+    CHECK_EQ(asked, 3);
+    CHECK(std::isnan(tree_entropy(weights, threads, [] { return false; })));
+    CHECK_EQ(edge_probabilities(weights, threads, [] { return true; }).size(), 64u * 64u);
+  }
+}
+
+TEST(logarithms_become_weights_to_the_last_place) {
+  // ln of 2^k is rounded: what it stands for is 2^k e^error, and the error is known from ln 2 in two parts.
+  for (const double k : {3.0, -700.0, 20001.0, -1234567.0, 0x1p39 + 1}) {
+    constexpr double kLn2 = 0x1.62e42fefa39efp-1, kLn2Rest = 0x1.abc9e3b39803fp-56;
+    const double log = k * kLn2, error = std::fma(-k, kLn2, log) - k * kLn2Rest;
+    const Scaled weight = EdgeWeights::from_logs(2, std::vector<double>{0, log, log, 0})(0, 1);
+    CHECK_NEAR(weight.mantissa * std::exp2(static_cast<double>(weight.exponent) - k) / std::exp(error), 1.0, 4e-16);
+    CHECK_NEAR(weight.log(), log, 1e-15 * std::abs(log));
+  }
+  // Just below one, where the logarithms of mantissa and exponent cancel.
+  CHECK_NEAR((Scaled{2 - 0x1p-30, -1}).log() / std::log1p(-0x1p-31), 1.0, 1e-15);
+}
+
 TEST(bad_weights_are_refused) {
   EdgeWeights weights(3);
   CHECK_THROWS(InvalidInput, EdgeWeights(0), "at least one node");

@@ -1,4 +1,4 @@
-"""Sums over spanning trees: against all trees in exact fractions, against determinants of many digits, and closed forms."""
+"""Sums over spanning trees: against all trees, against determinants of many digits, and closed forms."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import math
 import signal
 import threading
 import time
-from itertools import combinations, product
-from typing import NamedTuple
+from itertools import combinations
 
 import mpmath
 import numpy as np
@@ -15,10 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as hs
 from scipy import stats
+from tree_references import BITS, TREES, Graph, power, random_graph, relative_error, symmetric, tree_weights
 
-import tanager as tg
 from tanager import _core
-from tanager._edge_weights import read_weights
 from tanager.tree_sums import (
     edge_probabilities,
     log_tree_sum,
@@ -27,69 +25,6 @@ from tanager.tree_sums import (
     sample_trees,
     tree_entropy,
 )
-
-# -- references
-
-#: Of numbers of mpmath, which know no largest exponent: references only add, multiply and divide positive ones.
-BITS = 250
-
-
-class Graph(NamedTuple):
-    """Weights mantissa * 2**exponent, symmetric."""
-
-    mantissa: np.ndarray
-    exponent: np.ndarray
-
-    def weight(self, u, v):
-        return power(self.exponent[u, v]) * float(self.mantissa[u, v])
-
-
-def power(exponent):
-    return mpmath.ldexp(mpmath.mpf(1), int(exponent))
-
-
-def symmetric(n, mantissas, exponents):
-    m, e = np.zeros((n, n)), np.zeros((n, n), dtype=np.int64)
-    upper = np.triu_indices(n, 1)
-    m[upper], e[upper] = mantissas, exponents
-    return Graph(m + m.T, e + e.T)
-
-
-def all_trees(n):
-    """The edges of all spanning trees, from their Pruefer sequences."""
-    if n < 3:
-        return [[(0, 1)][: n - 1]]
-    trees = []
-    for code in product(range(n), repeat=n - 2):
-        degree = [1 + code.count(v) for v in range(n)]
-        tree = []
-        for v in code:
-            leaf = degree.index(1)
-            tree.append((min(leaf, v), max(leaf, v)))
-            degree[leaf] -= 1
-            degree[v] -= 1
-        tree.append(tuple(v for v in range(n) if degree[v] == 1))
-        trees.append(sorted(tree))
-    return trees
-
-
-TREES = {n: all_trees(n) for n in range(1, 7)}
-
-
-def tree_weights(graph):
-    """The product of the weights of every tree."""
-    n = len(graph.mantissa)
-    weight = {edge: graph.weight(*edge) for edge in combinations(range(n), 2)}
-    return [math.prod((weight[edge] for edge in tree), start=mpmath.mpf(1)) for tree in TREES[n]]
-
-
-def relative_error(graph, *, log_sum=None, true_sum=None):
-    """Of the core's sum, against the true one or its logarithm in many digits."""
-    mantissa, exponent, _ = _core.tree_sum(read_weights(graph).to_core())
-    with mpmath.workprec(BITS):
-        found = power(exponent) * mantissa
-        return abs(float(found / true_sum - 1 if log_sum is None else mpmath.expm1(mpmath.log(found) - log_sum)))
-
 
 # -- all trees
 
@@ -358,12 +293,6 @@ def two_paths_sum(m, x):
 # -- samples
 
 
-def random_graph(n, seed):
-    rng = np.random.default_rng(seed)
-    n_edges = n * (n - 1) // 2
-    return symmetric(n, rng.uniform(1, 2, n_edges) * (rng.random(n_edges) < 0.8), rng.integers(-3, 3, n_edges))
-
-
 def test_samples_match_the_probabilities_of_edges():
     n, n_samples = 16, 100_000
     graph = random_graph(n, 1)
@@ -463,154 +392,3 @@ def test_an_interruption_ends_the_work(work):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - start < 4
-
-
-# -- what may be given
-
-
-def test_logarithms_and_pairs_say_the_same():
-    logs = [[0, 0.5, -np.inf], [0.5, 9, 2], [-np.inf, 2, np.nan]]  # the diagonal is ignored
-    mantissa = np.exp(logs)
-    pair = (mantissa, np.zeros((3, 3), int))
-    assert log_tree_sum(logs) == log_tree_sum(pair) == 2.5
-    assert map_tree(logs).edges.tolist() == [[0, 1], [1, 2]]
-    assert map_tree(pair).log_probability == 0
-    # The same numbers in other words, per edge and per triangle.
-    other = (np.array([[0, 8, 0], [1, 0, 3], [0, 6, 0]]), np.array([[0, -2, 77], [1, 0, 1], [-(2**50), 0, 0]]))
-    assert log_tree_sum(other) == pytest.approx(math.log(2 * 6), rel=1e-15)
-    assert edge_probabilities(other).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-    # Two rows of two numbers are a matrix, not a pair.
-    assert log_tree_sum(((0, 3), (3, 0))) == 3
-    assert log_tree_sum(([0, 3], [3, 0])) == 3
-
-
-def test_the_smallest_floats_are_weights_like_others():
-    tiny = 5e-324
-    pair = ([[0, tiny, tiny], [tiny, 0, tiny], [tiny, tiny, 0]], np.full((3, 3), 1074))
-    assert log_tree_sum(pair) == pytest.approx(math.log(3))
-    np.testing.assert_allclose(edge_probabilities(pair)[np.triu_indices(3, 1)], 2 / 3, rtol=1e-15)
-
-
-def test_layout_and_type_of_arrays_do_not_matter():
-    graph = random_graph(6, 2)
-    with np.errstate(divide="ignore"):
-        logs = np.log(graph.mantissa) + graph.exponent * math.log(2)
-    expected = edge_probabilities(logs)
-    large = np.zeros((12, 12))
-    large[::2, ::2] = logs
-    read_only = logs.copy()
-    read_only.flags.writeable = False
-    for same in (np.asfortranarray(logs), large[::2, ::2], read_only, logs.tolist(), logs.astype(">f8")):
-        before = np.array(same)
-        assert (edge_probabilities(same) == expected).all()
-        assert (np.array(same) == before).all()
-    small = np.full((4, 4), 2)
-    for dtype in (np.int8, np.uint64, np.float32, np.float16):
-        assert log_tree_sum(small.astype(dtype)) == log_tree_sum(small)
-        assert log_tree_sum((small.astype(dtype), small.astype(np.uint8))) == log_tree_sum((small, small))
-
-
-def test_one_node_has_one_tree_without_edges():
-    for given_ in ([[0.0]], [[np.nan]], ([[1.0]], [[0]])):
-        assert log_tree_sum(given_) == 0
-        assert log_tree_sum_mp(given_) == 0
-        assert edge_probabilities(given_).tolist() == [[0]]
-        assert map_tree(given_).edges.shape == (0, 2)
-        assert map_tree(given_).log_probability == 0
-        assert tree_entropy(given_) == 0
-        assert sample_trees(given_, 3).shape == (3, 0, 2)
-
-
-FUNCTIONS = [
-    log_tree_sum,
-    edge_probabilities,
-    map_tree,
-    tree_entropy,
-    lambda w: sample_trees(w, 1, random_state=0),
-    log_tree_sum_mp,
-]
-ONES, ZEROS = np.ones((2, 2)), np.zeros((2, 2), int)
-
-
-def with_one(value, matrix=ONES):
-    """A matrix with the same value at both places of its one edge."""
-    changed = matrix.astype(np.result_type(matrix, type(value)))
-    changed[0, 1] = changed[1, 0] = value
-    return changed
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.zeros((0, 0)), "a graph must have at least one node, but has none"),
-        ((np.zeros((0, 0)), np.zeros((0, 0), int)), "a graph must have at least one node, but has none"),
-        (np.zeros((2, 3)), r"log_weights must be a square matrix, one row per node, but has shape \(2, 3\)"),
-        (np.zeros(4), r"must be a square matrix, one row per node, but has shape \(4,\)"),
-        (np.zeros((2, 3, 3)), r"but has shape \(2, 3, 3\)"),
-        (3.0, r"but has shape \(\)"),
-        (None, r"but has shape \(\)"),
-        ([[0, 1], [1]], "log_weights must be a square matrix, but its rows differ in length"),
-        (with_one(np.nan), "minus infinity where there is no edge, but the one of the edge 0, 1 is nan"),
-        ([[0, 1], [np.nan, 0]], "but the one of the edge 1, 0 is nan"),
-        (with_one(np.inf), "but the one of the edge 0, 1 is inf"),
-        (with_one(1e12), r"a number between -7e11 and 7e11, .* but the one of edge 0, 1 is 1"),
-        ([[0, 1], [2, 0]], "log_weights must be symmetric, but the one of the edge 0, 1 is 1.0 and of 1, 0 2.0"),
-        ([[0, 1], [1 + 2**-52, 0]], "log_weights must be symmetric"),
-        ([[0, -np.inf], [0, 0]], "log_weights must be symmetric, but the one of the edge 0, 1 is -inf and of 1, 0 0.0"),
-        (np.zeros((2, 2), object), "log_weights must hold numbers, but has the dtype object"),
-        ([["0", "1"], ["1", "0"]], "log_weights must hold numbers, but has the dtype <U1"),
-        (np.zeros((2, 2), complex), "log_weights must hold numbers, but has the dtype complex128"),
-        (np.zeros((2, 2), bool), "log_weights must hold numbers, but has the dtype bool"),
-        (
-            np.ma.masked_equal(np.eye(2), 1),
-            "log_weights must have a number for every pair of nodes, but some are masked",
-        ),
-        (
-            (with_one(-1.0), ZEROS),
-            "mantissas must be numbers that are not negative, but the one of the edge 0, 1 is -1.0",
-        ),
-        (
-            (with_one(np.nan), ZEROS),
-            "mantissas must be numbers that are not negative, but the one of the edge 0, 1 is nan",
-        ),
-        ((with_one(np.inf), ZEROS), "but the one of the edge 0, 1 is inf"),
-        ((ONES, with_one(2**40 + 1, ZEROS)), r"exponents must be between -2\^40 and 2\^40, but .* is 1099511627777"),
-        ((ONES, np.full((2, 2), 2**63, np.uint64)), r"exponents must be .* is 9223372036854775808"),
-        ((ONES, ONES), "the exponents of log_weights must hold whole numbers, but has the dtype float64"),
-        ((ONES, np.zeros((3, 3), int)), r"as many exponents as mantissas, but their shapes are \(3, 3\) and \(2, 2\)"),
-        ((np.zeros((2, 3)), ZEROS), "the mantissas of log_weights must be a square matrix"),
-        ((ONES, [[0, 1], [2, 0]]), r"the edge 0, 1 is 1.0 \* 2\*\*1 and of 1, 0 1.0 \* 2\*\*2"),
-    ],
-)
-def test_other_weights_are_refused_in_one_sentence(function, weights, message):
-    with pytest.raises(ValueError, match=message) as refusal:
-        function(weights)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize("function", FUNCTIONS[1:-1])
-def test_a_graph_in_two_parts_has_no_tree(function):
-    logs = np.full((4, 4), -np.inf)
-    logs[0, 1] = logs[1, 0] = logs[2, 3] = logs[3, 2] = 0
-    with pytest.raises(ValueError, match="there is no spanning tree: the edges connect the first node with 1 of the 3"):
-        function(logs)
-    assert log_tree_sum(logs) == log_tree_sum_mp(logs) == -np.inf
-
-
-@pytest.mark.parametrize("n_samples", [-1, 1.0, True, "2", None])
-def test_numbers_of_samples_are_whole(n_samples):
-    with pytest.raises(ValueError, match="n_samples must be a whole number that is not negative, but is"):
-        sample_trees(np.zeros((2, 2)), n_samples)
-
-
-def test_other_settings_are_refused():
-    with pytest.raises(ValueError, match="n_jobs must be"):
-        edge_probabilities(np.zeros((2, 2)), n_jobs=0)
-    with pytest.raises(ValueError, match="random_state must be between 0 and"):
-        sample_trees(np.zeros((2, 2)), 1, random_state=-1)
-
-
-def test_it_is_part_of_the_package():
-    assert tg.tree_sums.log_tree_sum is log_tree_sum
-    assert "tree_sums" in tg.__all__

@@ -63,7 +63,7 @@ struct TreeDistribution {
 /// Throws InvalidInput if the edges do not connect all nodes; so do the following.
 TreeDistribution tree_distribution(const EdgeWeights& weights);
 
-/// Called now and then by the thread that waits for the result; false stops the work. May be empty.
+/// Called now and then, by one thread at a time; false stops the work. May be empty.
 using KeepGoing = std::function<bool()>;
 
 /// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3). Empty if

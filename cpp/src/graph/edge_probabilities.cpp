@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "graph/elimination.hpp"
+#include "support/guarded.hpp"
 #include "support/parallel.hpp"
 
 namespace tanager {
@@ -60,8 +61,10 @@ class Expectations {
   /// Large graphs are halved level by level, all parts of a level at once. Returns whether it came to an end.
   bool find(ReducedGraph graph, int threads, const KeepGoing& keep_going) {
     std::vector<Task> level{{std::make_shared<const ReducedGraph>(std::move(graph)), 0}};
+    Guarded<bool> stopped;
+    stopped.with([](bool& known) { known = false; });
+    const auto ask = [&](bool& known) { return known = known || (keep_going && !keep_going()); };
     while (!level.empty()) {
-      if (keep_going && !keep_going()) return false;
       std::vector<Part> parts;
       for (const Task& task : level) {
         if (task.graph->size() < kParallelNodes) {
@@ -72,6 +75,7 @@ class Expectations {
       }
       level.assign(parts.size(), Task{});
       parallel_for(parts.size(), 1, threads, [&](std::size_t i, std::size_t) {
+        if (stopped.with(ask)) return;
         level[i] = reduced(parts[i]);
         if (level[i].graph->size() >= kParallelNodes) return;
         go_into(level[i]);
@@ -79,7 +83,7 @@ class Expectations {
       });
       std::erase_if(level, [](const Task& task) { return task.graph == nullptr; });
     }
-    return true;
+    return !stopped.with([](bool& known) { return known; });
   }
 
   EdgeExpectations result() { return std::move(found_); }
