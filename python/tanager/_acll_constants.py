@@ -130,12 +130,14 @@ def estimate_acll_constants(sampler: Sampler, n_samples: int = 100_000, random_s
     if not is_whole(n_samples) or n_samples < 3:
         raise ValueError(f"n_samples must be a whole number of at least three, but is {n_samples!r}")
     rng = np.random.default_rng(random_state)
-    sums, logs, left, at_once = [], [], int(n_samples), 1024
+    sums, logs, left, n_classes = [], [], int(n_samples), None
     while left > 0:
-        drawn = _checked_draw(sampler(rng, min(left, at_once)), min(left, at_once))
-        at_once = max(1, _DRAWN_AT_ONCE // drawn.shape[1])
-        left -= len(drawn)
-        sums.append(-np.log(drawn.sum(axis=1)))
+        size = min(left, 1024 if n_classes is None else max(1, _DRAWN_AT_ONCE // n_classes))
+        drawn = _checked_draw(sampler(rng, size), size, n_classes)
+        n_classes = drawn.shape[1]
+        left -= size
+        largest = drawn.max(axis=1, keepdims=True)  # relative to it the sum cannot overflow
+        sums.append(-(np.log(largest[:, 0]) + np.log((drawn / largest).sum(axis=1))))
         logs.append(np.log(drawn).sum(axis=1))
     return _fit_line(np.concatenate(logs), np.concatenate(sums))
 
@@ -152,6 +154,8 @@ def uniform_sampler(n_classes: int, p: float = 1.0) -> Sampler:
     """
     _check_classes(n_classes)
     scale = as_number(p, "p")
+    if not 0 < scale <= 1:
+        raise ValueError(f"p must be above 0 and at most 1, but is {p!r}")
     # 1 - u is never zero.
     return lambda rng, size: scale * (1 - rng.random((size, n_classes)))
 
@@ -183,7 +187,7 @@ def dirichlet_sampler(n_classes: int, a: float = 1.0, b: float = 1000.0) -> Samp
 
 def check_assumption(assumption: Any) -> None:
     """Refuse what is no assumption."""
-    if assumption not in ASSUMPTIONS:
+    if not isinstance(assumption, str) or assumption not in ASSUMPTIONS:
         raise ValueError(f"assumption must be 'uniform' or 'dirichlet', but is {assumption!r}")
 
 
@@ -192,13 +196,19 @@ def _check_classes(n_classes: Any) -> None:
         raise ValueError(f"n_classes must be a whole number of at least one, but is {n_classes!r}")
 
 
-def _checked_draw(drawn: Any, size: int) -> Floats:
-    values = np.asarray(drawn, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != size or values.shape[1] == 0:
-        raise ValueError(f"sampler must return an array of shape ({size}, n_classes), but its shape is {values.shape}")
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError("sampler must return positive finite numbers, but one is none")
-    return values
+def _checked_draw(drawn: Any, size: int, n_classes: int | None) -> Floats:
+    """Return what a sampler returned, if it is what was asked for; the first draw tells the number of classes."""
+    values = np.asarray(drawn)
+    found = values.shape[1] if values.ndim == 2 and len(values) == size else 0
+    if found == 0 or n_classes not in (None, found):
+        expected = f"({size}, {'n_classes' if n_classes is None else n_classes})"
+        raise ValueError(f"sampler must return an array of shape {expected}, but its shape is {values.shape}")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"sampler must return real numbers, but their type is {values.dtype}")
+    wrong = ~(np.isfinite(values) & (values > 0))
+    if wrong.any():
+        raise ValueError(f"sampler must return positive finite numbers, but one is {values[wrong][0]}")
+    return values.astype(np.float64)
 
 
 def _fit_line(x: Floats, y: Floats) -> AcllEstimate:

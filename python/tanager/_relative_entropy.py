@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ def conditional_relative_entropy(p: Any, q: Any, weight: Any = None) -> float:
     q : array-like of shape (n_rows, n_classes)
         What is to be judged, such as ``predict_proba`` of the same rows.
     weight : array-like of shape (n_rows,) or None, default=None
-        How much every row counts, such as the true probability of its features; they are divided by their sum. None
-        counts all alike.
+        How much every row counts, such as the true probability of its features; they are divided by their sum. Rows of
+        weight zero are not looked at. None counts all alike.
 
     Returns
     -------
@@ -63,21 +64,26 @@ def conditional_relative_entropy(p: Any, q: Any, weight: Any = None) -> float:
     >>> round(conditional_relative_entropy(p, q), 4)
     0.1085
     """
-    true, judged = _probabilities(p, "p"), _probabilities(q, "q")
+    true, judged = _table(p, "p"), _table(q, "q")
     if true.shape != judged.shape:
         raise ValueError(f"p and q must have the same shape, but have {true.shape} and {judged.shape}")
-    weights = check_weights(weight, len(true))
-    if weights is None:
-        weights = np.ones(len(true))
+    weights = check_weights(weight, len(true), "weight")
+    if weights is not None:
+        # Rows without weight may be anything. The largest becomes one, so that sums neither overflow nor vanish.
+        counts = weights > 0
+        true, judged, weights = true[counts], judged[counts], weights[counts] / weights.max()
+    if not len(true):
+        raise ValueError("conditional_relative_entropy needs at least one row that counts, but there is none")
+    _check_probabilities(true, "p")
+    _check_probabilities(judged, "q")
     possible = true > 0
     with np.errstate(divide="ignore"):
         # Logarithms of each: a quotient could leave the range of a double.
         terms = true * (np.log(np.where(possible, true, 1)) - np.log(np.where(possible, judged, 1)))
-    by_row = terms.sum(axis=1)[weights > 0]
-    weights = weights[weights > 0]
-    if not len(weights):
-        raise ValueError("conditional_relative_entropy needs at least one row that counts, but there is none")
-    return max(0.0, float(weights @ by_row / weights.sum()))
+    by_row = terms.sum(axis=1)
+    if np.isinf(by_row).any():  # however little the row weighs
+        return math.inf
+    return max(0.0, float(np.average(by_row, weights=weights)))
 
 
 def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Floats:
@@ -132,11 +138,14 @@ def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: 
     return found
 
 
-def _probabilities(given: Any, name: str) -> Floats:
+def _table(given: Any, name: str) -> Floats:
     values = np.asarray(given, dtype=np.float64)
     if values.ndim != 2:
         raise ValueError(f"{name} must have a row per row and a column per class, but has shape {values.shape}")
+    return values
+
+
+def _check_probabilities(values: Floats, name: str) -> None:
     wrong = ~((values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _ROUNDING))
     if wrong.any():
         raise ValueError(f"{name} must hold probabilities that sum to one, but one row is {values[wrong][0].tolist()}")
-    return values

@@ -62,33 +62,33 @@ def _different_names(known: list[str], names: list[str]) -> str:
     return message
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> npt.NDArray[np.float64] | None:
     """Return the weights of the rows as an array, or None if there are none."""
     if sample_weight is None:
         return None
     if np.ma.is_masked(sample_weight):
-        raise ValueError("sample_weight must have a weight for every row, but some are masked")
+        raise ValueError(f"{name} must have a weight for every row, but some are masked")
     given = np.asarray(sample_weight)
     if given.dtype.kind == "c":
-        raise ValueError("sample_weight must hold numbers, but some are complex")
+        raise ValueError(f"{name} must hold numbers, but some are complex")
     try:
         weights = np.asarray(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, but some are not") from None
+        raise ValueError(f"{name} must hold numbers, but some are not") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight must have shape ({n_rows},), one weight per row, but has {weights.shape}")
+        raise ValueError(f"{name} must have shape ({n_rows},), one weight per row, but has {weights.shape}")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(f"sample_weight must be finite and not negative, but row {row} has {weights[row]:g}")
+        raise ValueError(f"{name} must be finite and not negative, but row {row} has {weights[row]:g}")
     if not weights.any():
-        raise ValueError("sample_weight must have a weight above zero, but all are zero")
+        raise ValueError(f"{name} must have a weight above zero, but all are zero")
     with np.errstate(over="ignore"):
         total = weights.sum()
     if not np.isfinite(total):
-        raise ValueError("sample_weight must have a finite sum, but the weights add up to infinity")
+        raise ValueError(f"{name} must have a finite sum, but the weights add up to infinity")
     return weights
 
 

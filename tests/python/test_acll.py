@@ -117,6 +117,22 @@ def test_constants_take_no_time():
     assert max(min(seconds(s) for _ in range(5)) for s in (*range(2, 101), 1000, 65534)) < 0.01
 
 
+def test_constants_of_numbers_near_the_largest():
+    def near_the_largest(rng, size):
+        return 1e308 * (1 - 0.5 * rng.random((size, 3)))
+
+    found = estimate_acll_constants(near_the_largest, 2000, random_state=0)
+    plain = estimate_acll_constants(lambda rng, size: 1e-308 * near_the_largest(rng, size), 2000, random_state=0)
+    assert found.beta == pytest.approx(plain.beta, rel=1e-7)
+
+
+def test_constants_of_millions_of_classes():
+    # By the law of large numbers the sum of the U is s/2, less what its variance s/12 takes from the logarithm.
+    for s in (300_000, 10**9):
+        beta, gamma = tg.acll_constants(s)
+        assert gamma == pytest.approx(-(math.log(s / 2) - 1 / (6 * s)) + s * beta, rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -127,10 +143,21 @@ def test_constants_take_no_time():
         (lambda: tg.acll_constants(2, "dirichlet", a=0), "a of the Dirichlet assumption must be positive"),
         (lambda: tg.acll_constants(2, "dirichlet", b=-1), "b of the Dirichlet assumption must be positive"),
         (lambda: estimate_acll_constants(lambda rng, size: rng.random(size)), "must return an array of shape"),
-        (lambda: estimate_acll_constants(lambda rng, size: np.zeros((size, 2))), "positive finite"),
+        (
+            lambda: estimate_acll_constants(lambda rng, size: np.zeros((size, 2))),
+            "positive finite numbers, but one is 0",
+        ),
+        (lambda: estimate_acll_constants(lambda rng, size: np.full((size, 2), 1j)), "real numbers, but their type is"),
+        (lambda: estimate_acll_constants(lambda rng, size: [["a", "b"]] * size), "real numbers, but their type is"),
+        (
+            lambda: estimate_acll_constants(lambda rng, size: 1 - rng.random((size, 2 + (size != 1024))), 5000),
+            r"shape \(3976, 2\), but its shape is \(3976, 3\)",
+        ),
         (lambda: estimate_acll_constants(lambda rng, size: np.ones((size, 2))), "that vary"),
         (lambda: estimate_acll_constants(uniform_sampler(2), 2), "n_samples must be"),
         (lambda: dirichlet_sampler(2, b=math.inf), "positive and finite"),
+        (lambda: uniform_sampler(2, p=-1), "p must be above 0 and at most 1, but is -1"),
+        (lambda: uniform_sampler(2, p=math.nan), "p must be above 0 and at most 1, but is nan"),
     ],
 )
 def test_settings_of_constants_are_checked(call, message):
@@ -413,6 +440,27 @@ def test_conditional_relative_entropy_from_a_true_distribution():
         conditional_relative_entropy([[0.5, 0.6]], [[0.5, 0.5]])
     with pytest.raises(ValueError, match="same shape"):
         conditional_relative_entropy([[1.0]], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match=r"^weight must be finite and not negative, but row 1 has -1"):
+        conditional_relative_entropy(p, q, [1, -1])
+    with pytest.raises(ValueError, match="at least one row that counts"):
+        conditional_relative_entropy(np.empty((0, 2)), np.empty((0, 2)))
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e300, 1e307])
+def test_conditional_relative_entropy_with_weights_of_any_size(scale):
+    p, q = [[0.5, 0.5], [1.0, 0.0]], [[1e-300, 1.0], [0.25, 0.75]]
+    expected = conditional_relative_entropy(p, q, [1, 3])
+    assert conditional_relative_entropy(p, q, [scale, 3 * scale]) == pytest.approx(expected, rel=1e-12)
+    assert conditional_relative_entropy(p, [[1.0, 0.0], [1.0, 0.0]], [5e-324, scale]) == math.inf
+
+
+def test_rows_without_weight_are_not_judged():
+    X, y, weight = [["a"], ["a"], ["b"]], [0, 1, 1], [1, 2, 0]
+    p = observed_class_proba(X, y, sample_weight=weight)
+    assert np.isnan(p[2]).all()
+    q = [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]
+    expected = conditional_relative_entropy(p[:2], q[:2], weight[:2])
+    assert conditional_relative_entropy(p, q, weight) == expected > 0
 
 
 def test_observed_class_probabilities():

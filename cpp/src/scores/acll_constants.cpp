@@ -94,6 +94,7 @@ double uniform_log_sum(std::size_t n_classes) {
   return std::log(s / 2) + integrate_over_time(n_classes, [&](double t) {
            const double middle = std::exp(-s * t / 2);
            if (t > kSmallTime) return middle - std::exp(s * log_transform(t));
+           if (middle == 0) return 0.0;  // and so is the other one, of which only the quotient might overflow
            return -middle * std::expm1(s * log_transform_rest(t));
          });
 }
