@@ -254,7 +254,7 @@ class Wanbia(ParameterLearner):
         return LearnedParameters(objective.network(weights), _shown(weights, parents))
 
     def _check_settings(self) -> None:
-        if self.objective not in {"cll", "mse"}:
+        if self.objective not in ("cll", "mse"):
             raise ValueError(f"objective must be 'cll' or 'mse', but is {self.objective!r}")
         if not isinstance(self.renormalize, (bool, np.bool_)):
             raise TypeError(f"renormalize must be True or False, but is {self.renormalize!r}")

@@ -259,7 +259,8 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
             position = position_of(feature, names, "every feature in arc_prior")
             priors[position] = as_number(prior, f"arc_prior of {feature!r}")
         return priors
-    if isinstance(given, str) or not isinstance(given, (Sequence, np.ndarray)):
+    several = given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence)
+    if isinstance(given, str) or not several:
         return [as_number(given, "arc_prior")]
     if len(given) != len(names):
         raise ValueError(

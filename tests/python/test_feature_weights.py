@@ -356,6 +356,7 @@ def test_iterations_that_do_not_suffice_are_told():
         (pr.AttributeWeighted(max_depth=0), ValueError, "max_depth must be a whole number of at least 1, but is 0"),
         (pr.Wanbia(alpha=0), ValueError, "alpha must be positive"),
         (pr.Wanbia(objective="accuracy"), ValueError, "objective must be 'cll' or 'mse', but is 'accuracy'"),
+        (pr.Wanbia(objective=["cll"]), ValueError, r"objective must be 'cll' or 'mse', but is \['cll'\]"),
         (pr.Wanbia(renormalize=None), TypeError, "renormalize must be True or False, but is None"),
         (pr.Wanbia(tol=-1.0), ValueError, "tol must be a number that is not negative, but is -1.0"),
         (pr.Wanbia(tol=float("nan")), ValueError, "tol must be a number that is not negative, but is nan"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import pickle
 
 import numpy as np
@@ -15,8 +16,10 @@ from sklearn.base import clone
 from test_goldens import COMPLETE, TOLERANCE, assert_cpts, load  # noqa: F401
 
 import tanager as tg
+from tanager import _core
 from tanager import parameters as pr
 from tanager import structure as st
+from tanager._model_file import from_model, to_model
 
 # -- goldens
 
@@ -320,6 +323,8 @@ def test_arc_priors_of_every_feature():
         (pr.ModelAveraged(alpha=0), ValueError, "alpha must be positive"),
         (pr.ModelAveraged(arc_prior=1.5), ValueError, "between 0 and 1, but one is 1.5"),
         (pr.ModelAveraged(arc_prior="half"), TypeError, "arc_prior must be a number, but is 'half'"),
+        (pr.ModelAveraged(arc_prior=np.array(0.5)), TypeError, "arc_prior must be a number, but is array"),
+        (pr.ModelAveraged(arc_prior=[0.5, [0.5], [0.1, 0.2]]), TypeError, "arc_prior of 'noise' must be a number"),
         (pr.ModelAveraged(arc_prior=[0.5]), ValueError, "for each of the 3 features, but has 1"),
         (pr.ModelAveraged(arc_prior=[0.5, 0.5, None]), TypeError, "arc_prior of 'constant' must be a number"),
         (pr.ModelAveraged(arc_prior={"nose": 0.5}), ValueError, "every feature in arc_prior must be one of"),
@@ -336,3 +341,30 @@ def test_model_averaging_needs_a_naive_structure():
     clf = tg.BayesNetClassifier(st.FixedStructure([("told", "noise")]), pr.ModelAveraged())
     with pytest.raises(ValueError, match="without arcs between features, but feature 'noise' has the parent 'told'"):
         clf.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("structure", "parameters", "message"),
+    [
+        (None, "model-averaged", r"may sum to at most 1e\+300 for model averaging, but they sum to 1.2e\+307"),
+        ("acll-tree", None, r"may sum to at most 1e\+290 for an aCLL tree, but they sum to 1.2e\+307"),
+    ],
+)
+def test_weights_too_large_for_logarithms_are_refused(structure, parameters, message):
+    X, y = draw_table()
+    clf = tg.BayesNetClassifier(structure, parameters)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y, sample_weight=np.full(len(y), 1.2e307 / len(y)))
+
+
+@pytest.mark.parametrize("values", [["nan"] * 3, [True] * 3, [0.5, 0.5, -1], [0.5, 0.5, float("inf")], [10**400] * 3])
+def test_numbers_in_model_files_that_no_learner_shows(values):
+    X, y = draw_table()
+    model = to_model(tg.BayesNetClassifier(parameters=pr.ModelAveraged()).fit(X, y), with_counts=False)
+    described = json.loads(model.settings)
+    described["shown"]["arc_probabilities_"] = values
+    hostile = _core.Model.build(model.classifier, model.features, model.classes, json.dumps(described), None)
+    with pytest.raises(
+        _core.ModelFileError, match="'arc_probabilities_' must hold numbers from 0 to 1 or NaN, but one is"
+    ):
+        from_model(hostile)

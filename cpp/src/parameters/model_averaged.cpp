@@ -12,6 +12,9 @@
 namespace tanager {
 namespace {
 
+// Marginal likelihoods are as large as the rows weigh, times logarithms: these must stay finite.
+constexpr double kMostRows = 1e300;
+
 /// Counts of one feature without the class, and of the rows where it is observed.
 struct Margins {
   std::vector<double> values;   // N_k
@@ -80,6 +83,9 @@ ModelAverage estimate_model_averaged(const Structure& structure, const CountSet&
                                      const ModelAveragedOptions& options) {
   check_pseudo_counts("alpha", options.alpha, false);
   check_arc_prior(options.arc_prior, counts.n_features());
+  if (counts.n_rows() > kMostRows)
+    throw InvalidInput(join_text("the weights of all rows may sum to at most ", kMostRows,
+                                 " for model averaging, but they sum to ", counts.n_rows()));
   for (const std::size_t f : structure.order())
     if (!structure.parents(f).empty())
       throw InvalidInput(

@@ -270,7 +270,7 @@ std::vector<double> WanbiaObjective::State::absorbed(std::vector<double> log_cla
     log_classes[c] /= sum;
     if (log_classes[c] < std::numeric_limits<double>::min() && classes_probabilities_[c] > 0)
       throw InvalidInput(join_text("the normalizers of ", features_.size(), " features make the probability of class ",
-                                   c, " too small for a number: normalize the tables after taking powers"));
+                                   c, " too small for a number: set renormalize to true"));
   }
   return log_classes;
 }

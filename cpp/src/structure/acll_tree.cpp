@@ -8,11 +8,20 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+namespace {
+
+// Gains are as large as the rows weigh, times logarithms: these and their sums must stay finite.
+constexpr double kMostRows = 1e290;
+
+}  // namespace
 
 std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions& options, int threads) {
   if (counts.scope() != CountScope::kPairs)
     throw InvalidInput("an aCLL tree needs the counts of all pairs of features, but only single ones were made");
   check_acll_pseudo_counts(options.pseudo_counts);
+  if (counts.n_rows() > kMostRows)
+    throw InvalidInput(join_text("the weights of all rows may sum to at most ", kMostRows,
+                                 " for an aCLL tree, but they sum to ", counts.n_rows()));
   const std::size_t n = counts.n_features();
   const AcllPairs pairs(counts, acll_beta(counts, options), options.pseudo_counts, best_isa());
   std::vector<double> weights(n * n, 0.0);
