@@ -108,7 +108,10 @@ def _shown(clf: BaseClassifier) -> Shown:
 def _feature_numbers(name: str, values: Any, n_features: int) -> npt.NDArray[np.float64]:
     if name not in FEATURE_NUMBERS or not isinstance(values, list) or len(values) != n_features:
         raise ValueError(f"{name!r} must be one of {sorted(FEATURE_NUMBERS)}, with a number for each feature")
-    return np.array([float(value) for value in values])
+    for value in values:
+        if type(value) not in (int, float) or value < 0 or value > 1:  # features that are left out have NaN
+            raise ValueError(f"{name!r} must hold numbers from 0 to 1 or NaN, but one is {value!r:.50}")
+    return np.array(values, dtype=np.float64)
 
 
 def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
