@@ -181,7 +181,8 @@ class Wanbia(ParameterLearner):
         Added to every count, those of the classes included; must be positive.
     objective : {"cll", "mse"}, default="cll"
         What the weights are to be best at: the conditional log-likelihood of the classes, or the squared error of
-        their probabilities.
+        their probabilities. Squared errors have several optima: two are tried, the nearest to naive Bayes and the nearest
+        to the best weights for "cll".
     renormalize : bool, default=False
         False takes the powers as they are, as in the paper: the best weights for "cll" are then a global optimum, if no
         cell is missing. True normalizes tables again after the power is taken, as bnclassify does: class probabilities
@@ -241,16 +242,27 @@ class Wanbia(ParameterLearner):
         if any(found for found in parents):
             raise ValueError("Wanbia weights the features of naive Bayes, but the structure has arcs between features")
         self._check_settings()
-        objective = _core.WanbiaObjective(
-            parents,
-            _rows(self, learning),
-            learning.counts,
-            alpha=as_number(self.alpha, "alpha"),
-            class_prior=learning.class_prior,
-            objective=self.objective,
-            renormalize=bool(self.renormalize),
-        )
-        weights = self._best_weights(objective, len(parents), learning.threads)
+        rows, alpha = _rows(self, learning), as_number(self.alpha, "alpha")
+
+        def make(name: str) -> _core.WanbiaObjective:
+            return _core.WanbiaObjective(
+                parents,
+                rows,
+                learning.counts,
+                alpha=alpha,
+                class_prior=learning.class_prior,
+                objective=name,
+                renormalize=bool(self.renormalize),
+            )
+
+        objective = make(self.objective)
+        weights, value = self._best_weights(objective, np.ones(len(parents)), learning.threads)
+        if self.objective == "mse":
+            # Where naive Bayes is certain and wrong, squared errors are flat; likelihoods lead out of there.
+            start, _ = self._best_weights(make("cll"), weights, learning.threads)
+            other, other_value = self._best_weights(objective, start, learning.threads)
+            if other_value < value:
+                weights = other
         return LearnedParameters(objective.network(weights), _shown(weights, parents))
 
     def _check_settings(self) -> None:
@@ -262,7 +274,7 @@ class Wanbia(ParameterLearner):
             raise ValueError(f"tol must be a number that is not negative, but is {self.tol!r}")
         _at_least_one(self.max_iter, "max_iter")
 
-    def _best_weights(self, objective: _core.WanbiaObjective, n_features: int, threads: int) -> Floats:
+    def _best_weights(self, objective: _core.WanbiaObjective, start: Floats, threads: int) -> tuple[Floats, float]:
         scale, watch = 1.0 / objective.total_weight, _watch()
 
         def judge(weights: Floats) -> tuple[float, Floats]:
@@ -275,10 +287,10 @@ class Wanbia(ParameterLearner):
         with _one_blas_thread():
             found = minimize(
                 judge,
-                np.ones(n_features),
+                start,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[(0.0, 1.0)] * n_features,
+                bounds=[(0.0, 1.0)] * len(start),
                 options={
                     "gtol": float(self.tol),
                     "ftol": _LEAST_GAIN,
@@ -294,4 +306,4 @@ class Wanbia(ParameterLearner):
                 stacklevel=2,
             )
         best: Floats = np.clip(found.x, 0.0, 1.0)
-        return best
+        return best, float(found.fun)

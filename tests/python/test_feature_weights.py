@@ -212,6 +212,20 @@ def test_copies_share_their_weight():
     assert 0.4 < first < 0.6
 
 
+@pytest.mark.parametrize("renormalize", [False, True])
+def test_squared_errors_are_not_left_where_naive_bayes_is_certain_and_wrong(renormalize):
+    # Hundreds of copies make naive Bayes certain of every row, where squared errors have no slope.
+    rng = np.random.default_rng(0)
+    y = (rng.random(1000) < 0.05).astype(int)
+    X = np.repeat(np.where(rng.random(1000) < 0.2, 1 - y, y)[:, None], 400, axis=1)
+
+    def squared_error(objective):
+        clf = tg.BayesNetClassifier(parameters=pr.Wanbia(objective=objective, renormalize=renormalize)).fit(X, y)
+        return np.mean((clf.predict_proba(X)[:, 1] - y) ** 2)
+
+    assert squared_error("mse") <= squared_error("cll") < 0.05
+
+
 def test_weights_of_one_are_naive_bayes():
     X, y = draw_table()
     plain = tg.NaiveBayesClassifier().fit(X, y)
