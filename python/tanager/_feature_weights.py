@@ -23,8 +23,11 @@ from ._validation import is_whole
 
 __all__ = ["AttributeWeighted", "Wanbia"]
 
-# More trees, levels or iterations than anybody waits for; larger requests mean the same.
+# More levels or iterations than anybody waits for; larger requests mean the same.
 _ENOUGH = 2**31 - 1
+
+# Every tree's depths are kept until the last is grown.
+_MOST_TREES = 1_000_000
 
 # Iterations end as well when the objective falls by less than this share of itself: no more can be told from rounding.
 _LEAST_GAIN = 1e-14
@@ -152,6 +155,8 @@ class AttributeWeighted(ParameterLearner):
 
     def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
         n_trees = _at_least_one(self.n_trees, "n_trees")
+        if n_trees > _MOST_TREES:
+            raise ValueError(f"n_trees must be at most {_MOST_TREES:,}, but is {self.n_trees!r}")
         bootstrap, alpha = as_number(self.bootstrap, "bootstrap"), as_number(self.alpha, "alpha")
         depths = _core.tree_depths(
             parents,

@@ -157,7 +157,7 @@ TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
         write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out()),
         write_model(small_tbmatan_model()), write_model(rich_tbmatan_model(false))}) {
     int taken = 0;
-    constexpr int kTries = 20000;
+    constexpr int kTries = 6000;
     for (int i = 0; i < kTries; ++i) taken += survives(bytes, random);
     CHECK(taken > 0 && taken < kTries);  // both ends of the road are reached
   }

@@ -363,6 +363,7 @@ def test_iterations_that_do_not_suffice_are_told():
     [
         (pr.AttributeWeighted(n_trees=0), ValueError, "n_trees must be a whole number of at least 1, but is 0"),
         (pr.AttributeWeighted(n_trees=2.5), ValueError, "n_trees must be a whole number"),
+        (pr.AttributeWeighted(n_trees=10**400), ValueError, "n_trees must be at most 1,000,000, but is 1000"),
         (pr.AttributeWeighted(bootstrap=0.0), ValueError, "above 0 and at most 1, but is 0"),
         (pr.AttributeWeighted(bootstrap=1.5), ValueError, "above 0 and at most 1, but is 1.5"),
         (pr.AttributeWeighted(bootstrap="half"), TypeError, "bootstrap must be a number"),
