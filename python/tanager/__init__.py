@@ -16,7 +16,8 @@ from ._acll_constants import acll_constants
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
 from ._model_file import load
-from .averaging import AODEClassifier
+from ._warnings import EstimateWarning, FallbackWarning
+from .averaging import AODEClassifier, TBMATANClassifier
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
@@ -26,12 +27,15 @@ __all__ = [
     "BayesNetClassifier",
     "EqualFrequencyDiscretizer",
     "EqualWidthDiscretizer",
+    "EstimateWarning",
+    "FallbackWarning",
     "KDBClassifier",
     "MDLPDiscretizer",
     "ModelFileError",
     "NaiveBayesClassifier",
     "Network",
     "TANClassifier",
+    "TBMATANClassifier",
     "__version__",
     "acll_constants",
     "averaging",

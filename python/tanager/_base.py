@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
+from ._merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
 from ._settings import SHOWN, Learned, Learning, Requirements
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
@@ -160,6 +161,48 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._learn_from(rows, *self._grow(rows))
         return self
 
+    @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
+    def merge(self, *others: Self) -> Self:
+        """Return a new classifier that has learned from the rows of this one and of others.
+
+        Their counts add up, so that merging models of the parts of a table gives what `fit` gives on the whole. Categories
+        and classes of all are joined; columns of numbers must have been cut at the same points. The settings are those of
+        this one; none of them changes.
+
+        Parameters
+        ----------
+        *others : classifiers of the same type
+            Fitted on tables of the same columns.
+
+        Returns
+        -------
+        classifier of the same type
+        """
+        encoder, classes, counts = self._encoder_of_fitted(), self.classes_, self.counts_
+        for other in others:
+            check_mergeable(self, other)
+            other._encoder_of_fitted()
+            joined = encode_labels(joined_labels(classes, other.classes_))[0]
+            encoder, moved, moved_other = join_encoders(encoder, other._encoder)
+            self._check_tables(self._schema, encoder.cardinalities, len(joined))
+            parts = [
+                (counts, moved, positions_among(classes, joined)),
+                (other.counts_, moved_other, positions_among(other.classes_, joined)),
+            ]
+            classes, counts = joined, add_counts(encoder.cardinalities, len(joined), parts)
+        merged: Self = clone(self)
+        merged._set_learned(
+            self._schema, encoder, classes, merged._learn(merged._learning(self._schema, len(classes), counts, None))
+        )
+        return merged
+
+    def _encoder_of_fitted(self) -> Encoder:
+        self._check_settings()
+        self._check_fitted()
+        if self.counts_ is None:
+            raise ValueError("this model was loaded from a file without counts, so that it cannot be merged")
+        return self._encoder
+
     def _read_training(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, known: Schema | None = None
     ) -> Training:
@@ -199,12 +242,12 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return encoder, rows.classes, self._count(rows.schema, dataset), dataset
 
     def _grow(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
-        classes = encode_labels(_joined(self.classes_, rows.classes))[0]
+        classes = encode_labels(joined_labels(self.classes_, rows.classes))[0]
         encoder, recodings = self._encoder.extended(rows.table)
         counts = self.counts_.recoded(
-            encoder.cardinalities, len(classes), recodings, _positions(self.classes_, classes)
+            encoder.cardinalities, len(classes), recodings, positions_among(self.classes_, classes)
         )
-        codes = _positions(rows.classes, classes)[rows.codes]
+        codes = positions_among(rows.classes, classes)[rows.codes]
         # After extending, only values outside categories that the user declared are unknown: an error, as in fit.
         columns = encoder.encode(rows.table, "error", self._threads())
         dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), rows.weights)
@@ -212,12 +255,15 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return encoder, classes, counts, None
 
     def _count(self, schema: Schema, dataset: _core.Dataset) -> _core.CountSet:
+        self._check_tables(schema, dataset.cardinalities, dataset.n_classes)
         scope, families = self._requirements(schema)
-        sizes = dataset.cardinalities
+        return _core.CountSet.count(dataset, scope, families, self._threads())
+
+    def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> None:
+        scope, families = self._requirements(schema)
         largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
         tables = [(largest[0], largest[1:]), *families]
-        check_table_sizes(schema.feature_names, sizes, dataset.n_classes, tables)
-        return _core.CountSet.count(dataset, scope, families, self._threads())
+        check_table_sizes(schema.feature_names, sizes, n_classes, tables)
 
     def _learn_from(
         self,
@@ -281,6 +327,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the most probable class of every row; ties go to the first class."""
         columns, n_rows = self._encode(X)
+        self._announce(self._core_model, columns, n_rows, stacklevel=3)
         return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
 
     def predict_proba(self, X: Any) -> Floats:
@@ -297,14 +344,14 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _predict(self, X: Any, output: str) -> Floats:
         columns, n_rows = self._encode(X)
+        self._announce(self._core_model, columns, n_rows, stacklevel=4)
         return self._predictor.predict(columns, n_rows, output, self._threads())
 
+    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
+        """Warn of what users should know of these predictions before they are made."""
+
     def _encode(self, X: Any) -> tuple[list[npt.NDArray[Any]], int]:
-        if not self._is_fitted():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
-                "using this estimator."
-            )
+        self._check_fitted()
         if self.unseen not in _UNSEEN:
             raise ValueError(_wrong_unseen(self.unseen))
         table = read_table(X)
@@ -356,6 +403,13 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
     # -- helpers
+
+    def _check_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
 
     def _is_fitted(self) -> bool:
         return "_predictor" in self.__dict__
@@ -427,17 +481,3 @@ def _class_name(y: Any, feature_names: list[str]) -> str:
     while name in feature_names:
         name += "_"
     return name
-
-
-def _joined(known: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if known.dtype.kind == found.dtype.kind and known.dtype.kind != "O":
-        return np.concatenate([known, found])
-    labels = np.empty(len(known) + len(found), dtype=object)
-    labels[: len(known)] = known
-    labels[len(known) :] = found
-    return labels
-
-
-def _positions(labels: npt.NDArray[Any], among: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-    position = {label: i for i, label in enumerate(among.tolist())}
-    return np.array([position[label] for label in labels.tolist()], dtype=np.uint16)

@@ -229,25 +229,36 @@ def _first_twice(values: Sequence[Any]) -> Any:
 
 def extend_categories(old: ColumnEncoder, column: Column, label: str) -> tuple[ColumnEncoder, Recoding]:
     """Return an encoder that also knows a column's new categories, and the new code of each old code."""
-    same = np.arange(old.cardinality, dtype=np.uint16)
     if old.kind == "interval" or old.declared == "user":
-        return old, same
-    declared, dtype = old.declared, old.categories.dtype
+        return old, np.arange(old.cardinality, dtype=np.uint16)
     if isinstance(column, NumberColumn):
-        found = distinct_numbers(column).tolist()
-        added: Any = column.values.dtype
-    else:
-        coded = column.coded(label)
-        used = coded.used() | coded.declared
-        found = [v for v, u in zip(coded.values, used, strict=True) if u and not is_missing(v)]
-        added = coded.dtype
-        if coded.declared and not len(old.categories):
-            declared = "dtype"
+        return _with_categories(old, distinct_numbers(column).tolist(), column.values.dtype, "", label)
+    coded = column.coded(label)
+    used = coded.used() | coded.declared
+    found = [v for v, u in zip(coded.values, used, strict=True) if u and not is_missing(v)]
+    return _with_categories(old, found, coded.dtype, "dtype" if coded.declared else "", label)
+
+
+def join_categories(old: ColumnEncoder, other: ColumnEncoder, label: str) -> tuple[ColumnEncoder, Recoding]:
+    """Return an encoder that also knows another one's categories, and the new code of each old code."""
+    if old.kind == "interval" or old.declared == "user":
+        return old, np.arange(old.cardinality, dtype=np.uint16)
+    added = other.categories.dtype if len(other.categories) else None
+    return _with_categories(old, other.categories.tolist(), added, "dtype" if other.declared else "", label)
+
+
+def _with_categories(
+    old: ColumnEncoder, found: Sequence[Any], added: Any, declared_now: Declared, label: str
+) -> tuple[ColumnEncoder, Recoding]:
+    same = np.arange(old.cardinality, dtype=np.uint16)
+    declared, dtype = old.declared, old.categories.dtype
+    if declared_now and not len(old.categories):
+        declared = declared_now
     new = [value for value in found if value not in old.index]
     if not new:
         return old, same
     known = old.categories.tolist()
-    merged = known + new if declared == "dtype" else sorted_values(known + new)
+    merged = known + new if declared else sorted_values(known + new)
     check_number(len(merged), label)
     # Integers and strings of fixed width keep a type that holds both.
     both = dtype.kind + added.kind if added is not None and len(known) else ""

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ from . import _core, discretize, parameters, structure
 from ._base import BaseClassifier, Schema
 from ._encoding import ColumnEncoder, Encoder
 from ._settings import FEATURE_NUMBERS, Learned, Shown
+from ._tbmatan_mp import MpAverage, MpPredictor
 
-_LEARNED = ("network_", "n_parameters_", "counts_", "_core_model", "_predictor")
+_LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
 
 
 def load(path: str | os.PathLike[str]) -> BaseClassifier:
@@ -31,7 +32,7 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     Returns
     -------
     BayesNetClassifier or the class that wrote it
-        Ready to predict; ready for `partial_fit` if it was saved with its counts.
+        Ready to predict; ready for `partial_fit` if it was saved with its counts, which `TBMATANClassifier` always is.
 
     Raises
     ------
@@ -48,6 +49,11 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
     check_is_fitted(clf)
     if type(clf) not in _estimators().values():
         raise ValueError(f"a model file holds tanager's own classifiers, not a {type(clf).__name__}; pickle keeps any")
+    if isinstance(clf._core_model, MpAverage):
+        raise ValueError(  # noqa: TRY004  # the model is wrong, not the type of an argument
+            f"a model file cannot hold a model of equivalent_sample_size={clf._core_model.equivalent_sample_size:g}, which "
+            "only mpmath can predict with; pickle keeps it"
+        )
     if with_counts and clf.counts_ is None:
         raise ValueError("this model was loaded from a file without counts, so that none can be saved")
     settings = {
@@ -119,6 +125,8 @@ def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     if not clf._is_fitted():
         return state
     state = {name: value for name, value in state.items() if name not in _LEARNED}
+    if isinstance(clf._core_model, MpAverage):
+        return {**state, "_average": clf._core_model}
     # Names and labels are pickled beside the model, so that texts in their place need only be unique.
     names = [str(i) for i in range(clf._schema.n_features)]
     state["_model"] = _build(clf, "", clf.counts_, names, _any_as_text).to_bytes()
@@ -127,18 +135,24 @@ def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 
 def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     """Undo `get_state`."""
-    if "_model" not in state:
+    if "_model" not in state and "_average" not in state:
         return state
     state = dict(state)
-    model = _core.Model.from_bytes(state.pop("_model"))
+    if "_average" in state:
+        average = state.pop("_average")
+        found = Learned(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
+    else:
+        found = _learned(_core.Model.from_bytes(state.pop("_model")))
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
-    learned = replace(_learned(model), trace=clf.__dict__.get("search_trace_"), shown=_shown(clf))
+    learned = replace(found, trace=clf.__dict__.get("search_trace_"), shown=_shown(clf))
     clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 
 
 def _learned(model: _core.Model) -> Learned:
-    return Learned(model.classifier, model.predictor, model.counts)
+    core = model.classifier
+    # An average over trees holds its counts itself.
+    return Learned(core, model.predictor, core.counts if isinstance(core, _core.Tbmatan) else model.counts)
 
 
 def _build(
@@ -151,6 +165,8 @@ def _build(
         for name, column in zip(names, clf._encoder.columns, strict=True)
     ]
     classes = [convert(label, i, "a class") for i, label in enumerate(clf.classes_.tolist())]
+    if isinstance(clf._core_model, _core.Tbmatan):
+        counts = None  # it holds them itself
     return _core.Model.build(clf._core_model, features, classes, settings, counts)
 
 
@@ -224,10 +240,14 @@ def _from_json(value: Any) -> Any:
     if isinstance(value, list):
         return [_from_json(item) for item in value]
     if isinstance(value, dict) and "dict" in value:
-        return {_from_json(k): _from_json(v) for k, v in value["dict"]}
+        return {_key(_from_json(k)): _from_json(v) for k, v in value["dict"]}
     if isinstance(value, dict):
         return _settings_classes()[value["object"]](**{k: _from_json(v) for k, v in value["params"].items()})
     return value
+
+
+def _key(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value  # pairs of names
 
 
 def _settings_classes() -> dict[str, type]:
@@ -238,8 +258,9 @@ def _settings_classes() -> dict[str, type]:
 
 def _estimators() -> dict[str, type[BaseClassifier]]:
     from ._classifier import BayesNetClassifier
-    from .averaging import AODEClassifier
+    from .averaging import AODEClassifier, TBMATANClassifier
     from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
-    known = (AODEClassifier, BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
+    averages = (AODEClassifier, TBMATANClassifier)
+    known = (*averages, BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
     return {cls.__name__: cls for cls in known}

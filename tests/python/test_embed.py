@@ -103,8 +103,20 @@ def make_averages() -> tanager.AODEClassifier:
     return tanager.AODEClassifier(min_count=300)  # more than some values have, so that rows differ in their models
 
 
+def make_stubborn_average() -> tanager.TBMATANClassifier:
+    return tanager.TBMATANClassifier(stubbornness=5, edge_beliefs={("farbe", "size"): 100.0, ("flag", "noise"): 0.0})
+
+
 @pytest.mark.parametrize(
-    "make", [tanager.NaiveBayesClassifier, tanager.TANClassifier, tanager.AODEClassifier, make_averages]
+    "make",
+    [
+        tanager.NaiveBayesClassifier,
+        tanager.TANClassifier,
+        tanager.AODEClassifier,
+        make_averages,
+        tanager.TBMATANClassifier,
+        make_stubborn_average,
+    ],
 )
 def test_the_program_and_python_agree_in_every_bit(program: Path, make: Callable[[], object], tmp_path: Path) -> None:
     train, new = make_table(2000, seed=1), make_table(1000, seed=2).drop(columns="class")

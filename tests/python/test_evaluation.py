@@ -119,6 +119,8 @@ def classifiers():
         "kdb": tg.KDBClassifier(k=2),
         "aode": tg.AODEClassifier(),
         "aode, frequent parents": tg.AODEClassifier(min_count=30, alpha=0.5),
+        "all trees": tg.TBMATANClassifier(),
+        "all trees, stubborn": tg.TBMATANClassifier(1.0, 5.0, class_prior=None, n_trees=7),
         "maximum likelihood": tg.BayesNetClassifier("tan", pr.MaximumLikelihood()),
         "bdeu": tg.BayesNetClassifier("tan-aic", pr.Dirichlet(equivalent_sample_size=10)),
         "temperature": tg.BayesNetClassifier("tan", pr.DataTemperature()),

@@ -42,6 +42,8 @@ def expected_failures(clf):
         tg.BayesNetClassifier(structure="backward-join"),
         tg.KDBClassifier(),
         tg.KDBClassifier(k=1),
+        tg.TBMATANClassifier(),
+        tg.TBMATANClassifier(stubbornness=5, max_assignments=4, n_jobs=2),
         tg.NaiveBayesClassifier(),
         tg.NaiveBayesClassifier(discretizer="equal-frequency"),
         tg.TANClassifier(),

@@ -1,0 +1,476 @@
+"""The average over all TANs against many digits, all trees and the rows themselves."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import tanager as tg
+from tanager import _core
+from tanager._tbmatan_mp import log_joint_mp
+from tanager.averaging import EdgeProbabilities, TreePosterior
+
+RNG = np.random.default_rng(11)
+
+
+def make_table(n_rows, sizes=(2, 3, 2, 4, 3), missing=0.0, seed=0):
+    """Strings that depend on the class and on the feature before, with missing cells."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n_rows)
+    columns, before = {}, y
+    for f, size in enumerate(sizes):
+        codes = np.where(rng.random(n_rows) < 0.6, before, rng.integers(size, size=n_rows)) % size
+        before = (codes + y) % 5
+        cells = np.array([f"v{k}" for k in range(size)], dtype=object)[codes]
+        cells[rng.random(n_rows) < missing] = None
+        columns[f"f{f}"] = cells
+    return pd.DataFrame(columns), np.array(["a", "b", "c"])[y]
+
+
+def codes_of(clf, X):
+    columns = clf._encode(X)[0]
+    return np.stack([np.where(c == np.iinfo(c.dtype).max, -1, c.astype(int)) for c in columns], axis=1)
+
+
+def exact_joint(clf, X):
+    core = clf._core_model
+    prior = None if clf.class_prior is None else core.class_probabilities
+    return log_joint_mp(
+        clf.counts_,
+        codes_of(clf, X),
+        core.equivalent_sample_size,
+        core.edge_beliefs,
+        core.stubbornness,
+        class_prior=prior,
+    )
+
+
+def posterior_of(joint):
+    shifted = np.array([[float(v - max(row)) for v in row] for row in joint])
+    return np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+
+
+BELIEFS = {("f0", "f3"): 50.0, ("f1", "f2"): 0.0}
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [
+        tg.TBMATANClassifier(),
+        tg.TBMATANClassifier(0.3),
+        tg.TBMATANClassifier(1e-100),
+        tg.TBMATANClassifier(1e100),
+        tg.TBMATANClassifier(stubbornness=5),
+        tg.TBMATANClassifier(stubbornness=0.5, edge_beliefs=BELIEFS),
+        tg.TBMATANClassifier(edge_beliefs=BELIEFS, class_prior=[0.2, 0.5, 0.3]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+def test_many_digits_say_the_same(clf, missing):
+    X, y = make_table(400, missing=missing)
+    clf = clone(clf).fit(X, y)
+    some = X[:4]
+    joint = exact_joint(clf, some)
+    np.testing.assert_allclose(clf.predict_proba(some), posterior_of(joint), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(clf.predict_joint_log_proba(some), joint.astype(float), rtol=1e-13, atol=1e-12)
+
+
+def test_many_digits_and_weighted_rows():
+    X, y = make_table(150, seed=3)
+    clf = tg.TBMATANClassifier().fit(X, y, sample_weight=RNG.exponential(2.0, 150))
+    np.testing.assert_allclose(clf.predict_proba(X[:4]), posterior_of(exact_joint(clf, X[:4])), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "n_rows"), [("vote", 3), ("nursery", 6)])
+def test_many_digits_on_published_tables(shared, name, n_rows):
+    table = pd.read_csv(shared / "data" / f"{name}.csv", dtype=str, keep_default_na=False)
+    X, y = table.iloc[:, :-1], table.iloc[:, -1]
+    clf = tg.TBMATANClassifier().fit(X, y)
+    some = X.sample(n_rows, random_state=1)
+    np.testing.assert_allclose(clf.predict_proba(some), posterior_of(exact_joint(clf, some)), rtol=0, atol=1e-12)
+
+
+def all_trees(n):
+    """Every spanning tree, by its Pruefer sequence."""
+    for sequence in itertools.product(range(n), repeat=n - 2):
+        degrees, edges = [1 + sequence.count(v) for v in range(n)], []
+        for v in sequence:
+            leaf = degrees.index(1)
+            edges.append((min(leaf, v), max(leaf, v)))
+            degrees[leaf] -= 1
+            degrees[v] -= 1
+        edges.append(tuple(v for v in range(n) if degrees[v] == 1))
+        yield edges
+
+
+def test_the_average_of_all_trees_one_by_one():
+    X, y = make_table(60, sizes=(2, 3, 2, 2))
+    clf = tg.TBMATANClassifier(4.0, edge_beliefs={("f0", "f1"): 3.0}).fit(X, y)
+    mantissas, exponents = clf._core_model.edge_weights
+    log_weights = np.log(np.where(mantissas > 0, mantissas, 1)) + exponents * math.log(2)
+    trees = list(all_trees(4))
+    logs = np.array([sum(log_weights[e] for e in tree) for tree in trees])
+    shares = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    columns, n_rows = clf._encode(X)
+    expected = np.zeros((n_rows, 3))
+    for tree, share in zip(trees, shares, strict=True):
+        predictor = _core.Predictor(clf._core_model.network_of(tree))
+        expected += share * np.exp(predictor.predict(columns, n_rows, "log_joint"))
+    np.testing.assert_allclose(np.exp(clf.predict_joint_log_proba(X)), expected, rtol=1e-12)
+
+    posterior = clf.posterior_
+    best = int(np.argmax(shares))
+    assert posterior.map_edges == [(f"f{u}", f"f{v}") for u, v in sorted(trees[best])]
+    assert posterior.map_probability == pytest.approx(shares[best], rel=1e-12)
+    assert posterior.log_map_probability == pytest.approx(math.log(shares[best]), rel=1e-11)
+    assert posterior.entropy == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-11)
+    assert posterior.n_effective_trees == pytest.approx(math.exp(posterior.entropy))
+    for u, v in itertools.combinations(range(4), 2):
+        there = sum(share for tree, share in zip(trees, shares, strict=True) if (u, v) in tree)
+        assert posterior.edge_probabilities[f"f{u}", f"f{v}"] == pytest.approx(there, rel=1e-12)
+
+
+# -- the posterior over trees
+
+
+def test_the_posterior_can_be_read():
+    X, y = make_table(300)
+    clf = tg.TBMATANClassifier().fit(X, y)
+    posterior = clf.posterior_
+    assert isinstance(posterior, TreePosterior)
+    edges = posterior.edge_probabilities
+    assert isinstance(edges, EdgeProbabilities)
+    assert edges is posterior.edge_probabilities  # computed once
+    assert edges["f0", "f1"] == edges["f1", "f0"]
+    np.testing.assert_array_equal(np.asarray(edges), edges.to_frame().to_numpy())
+    assert np.triu(edges.values).sum() == pytest.approx(4, abs=1e-12)
+    ranked = edges.most_probable()
+    assert [p for *_, p in ranked] == sorted((p for *_, p in ranked), reverse=True)
+    assert len(ranked) == 10
+    assert repr(edges).splitlines()[1].split() == ["f0", "-", *(f"{p:.3f}" for p in edges.values[0, 1:])]
+    tree = posterior.map_tree
+    assert tree.is_tan
+    assert {frozenset(arc) for arc in tree.feature_arcs} == {frozenset(edge) for edge in posterior.map_edges}
+    expected = tg.BayesNetClassifier(
+        tg.structure.FixedStructure(tree.feature_arcs), tg.parameters.Dirichlet(equivalent_sample_size=10.0)
+    ).fit(X, y)
+    for name in X.columns:
+        np.testing.assert_allclose(tree.cpt(name).values, expected.network_.cpt(name).values, rtol=1e-14)
+    assert "probability" in repr(posterior)
+    with pytest.raises(KeyError, match="there is no feature 'nobody'; they are f0, f1, f2, f3, f4"):
+        edges["f0", "nobody"]
+    with pytest.raises(TypeError, match="by the names of its two ends, but 'f0' came"):
+        edges["f0"]
+
+
+def test_sampled_trees_have_the_edges_that_are_probable():
+    X, y = make_table(60)
+    posterior = tg.TBMATANClassifier(stubbornness=1).fit(X, y).posterior_
+    trees = posterior.sample_trees(4000, random_state=1)
+    assert trees[:7] == posterior.sample_trees(7, random_state=1)
+    for u, v in itertools.combinations(X.columns, 2):
+        share = sum((u, v) in tree for tree in trees) / 4000
+        p = posterior.edge_probabilities[u, v]
+        assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / 4000) + 1e-9
+
+
+def test_one_feature_has_one_tree():
+    clf = tg.TBMATANClassifier().fit([["a"], ["b"], ["a"]], [0, 1, 0])
+    posterior = clf.posterior_
+    assert (posterior.map_probability, posterior.entropy, posterior.map_edges) == (1.0, 0.0, [])
+    assert posterior.sample_trees(2) == [[], []]
+    naive = tg.BayesNetClassifier(parameters=tg.parameters.Dirichlet(equivalent_sample_size=10.0))
+    expected = naive.fit([["a"], ["b"], ["a"]], [0, 1, 0]).predict_proba([["a"], ["b"]])
+    np.testing.assert_allclose(clf.predict_proba([["a"], ["b"]]), expected, rtol=1e-15)
+
+
+def test_beliefs_change_what_is_probable():
+    X, y = make_table(100)
+    plain = tg.TBMATANClassifier().fit(X, y).posterior_.edge_probabilities
+    matrix = np.ones((5, 5))
+    matrix[0, 3] = matrix[3, 0] = 50.0
+    matrix[1, 2] = matrix[2, 1] = 0.0
+    given = tg.TBMATANClassifier(edge_beliefs=matrix).fit(X, y)
+    named = tg.TBMATANClassifier(edge_beliefs=BELIEFS).fit(X, y)
+    np.testing.assert_array_equal(given.predict_proba(X), named.predict_proba(X))
+    believed = given.posterior_.edge_probabilities
+    assert believed["f1", "f2"] == 0
+    assert believed["f0", "f3"] > plain["f0", "f3"]
+
+
+@pytest.mark.parametrize(
+    ("beliefs", "error", "message"),
+    [
+        (np.ones((4, 4)), ValueError, r"for each of the 5 features, but has shape \(4, 4\)"),
+        ([["x"]], ValueError, "a matrix of numbers, but some are not"),
+        (np.triu(np.ones((5, 5))), ValueError, "must be symmetric, but the one in 'f0' and 'f1' is 1 and back 0"),
+        (np.full((5, 5), -1.0), ValueError, "not negative, but the one in 'f0' and 'f1' is -1"),
+        ({("f0", "f1"): math.nan}, ValueError, "not negative, but the one in 'f0' and 'f1' is nan"),
+        ({("f0", "f1"): "much"}, TypeError, r"the belief in \('f0', 'f1'\) must be a number"),
+        ({("f0", "f9"): 1.0}, ValueError, "names 'f9', but the features are f0, f1, f2, f3, f4"),
+        ({("f0", "f0"): 1.0}, ValueError, "of two different features, but one is of 'f0' alone"),
+        ({"f0": 1.0}, TypeError, "pairs of names as keys, but one is 'f0'"),
+        ({("f0", "f1"): 1.0, ("f1", "f0"): 2.0}, ValueError, "two different beliefs in the edge between 'f1' and 'f0'"),
+        ({("f0", f"f{v}"): 0.0 for v in range(1, 5)}, ValueError, "allow no tree over all features"),
+    ],
+)
+def test_beliefs_that_make_no_sense(beliefs, error, message):
+    X, y = make_table(30)
+    with pytest.raises(error, match=message):
+        tg.TBMATANClassifier(edge_beliefs=beliefs).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"equivalent_sample_size": 0}, ValueError, "equivalent_sample_size must be positive and finite, but is 0"),
+        ({"equivalent_sample_size": math.inf}, ValueError, "must be positive and finite, but is inf"),
+        ({"equivalent_sample_size": "10"}, TypeError, "equivalent_sample_size must be a number, but is '10'"),
+        ({"stubbornness": 0}, ValueError, "stubbornness must be positive and at most 300, but is 0"),
+        ({"max_assignments": 0}, ValueError, "max_assignments must be a whole number from 1 to 4,194,304, but is 0"),
+        ({"n_trees": 1.5}, ValueError, "n_trees must be a whole number from 1 to 100,000, but is 1.5"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, error, message):
+    with pytest.raises(error, match=message):
+        tg.TBMATANClassifier(**settings).fit(*make_table(10))
+
+
+# -- missing cells
+
+
+def test_missing_cells_are_summed_out_or_estimated():
+    X, y = make_table(300)
+    gaps = X[:20].copy()
+    gaps.iloc[:12, [1, 3, 4]] = None  # 36 assignments
+    gaps.iloc[12:, 0] = None
+    exact = tg.TBMATANClassifier(stubbornness=2).fit(X, y)
+    sampled = tg.TBMATANClassifier(stubbornness=2, max_assignments=35, n_trees=3000).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = exact.predict_proba(gaps)
+    message = (
+        r"12 of 20 rows have missing cells that can have more than max_assignments=35 values, .* averages over 3,000 "
+        "sampled trees: a larger max_assignments"
+    )
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        with pytest.warns(tg.EstimateWarning, match=message) as caught:
+            found = getattr(sampled, method)(gaps)
+        assert [w.filename for w in caught] == [__file__]
+        if method == "predict_proba":
+            np.testing.assert_array_equal(found[12:], expected[12:])
+            assert not np.array_equal(found[:12], expected[:12])
+            np.testing.assert_allclose(found[:12], expected[:12], atol=0.01)
+    predictor = sampled._predictor
+    assert predictor.is_estimate([1, 3, 4])
+    assert not predictor.is_estimate([0])
+    unseen = X[:1].assign(f1="?", f3="?", f4="?")
+    with pytest.warns(tg.EstimateWarning, match="1 of 1 rows"):
+        np.testing.assert_array_equal(sampled.predict_proba(unseen), sampled.predict_proba(gaps[:1]))
+
+
+def test_cross_validation_warns_of_estimates():
+    X, y = make_table(60, missing=0.3)
+    with pytest.warns(tg.EstimateWarning, match="sampled trees"):
+        tg.evaluation.cross_validate(tg.TBMATANClassifier(max_assignments=2), X, y, cv=3)
+
+
+# -- learning in parts, merging, files
+
+
+def learned_alike(a, b, X):
+    assert a.counts_ == b.counts_
+    assert a.classes_.tolist() == b.classes_.tolist()
+    assert [c.tolist() for c in a.categories_] == [c.tolist() for c in b.categories_]
+    np.testing.assert_array_equal(a.predict_joint_log_proba(X), b.predict_joint_log_proba(X))
+
+
+CLASSIFIERS = [
+    tg.NaiveBayesClassifier(),
+    tg.TANClassifier(),
+    tg.AODEClassifier(),
+    tg.TBMATANClassifier(),
+    tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 1), (2, 1)])),
+]
+
+
+@pytest.mark.parametrize("clf", CLASSIFIERS, ids=lambda clf: type(clf).__name__)
+def test_merged_parts_are_the_whole(clf):
+    X, y = make_table(200, missing=0.1)
+    X, y = X.assign(number=RNG.integers(5, size=200)), y.copy()
+    X.iloc[:120, 3] = np.where(X.iloc[:120, 3] == "v0", "v3", X.iloc[:120, 3])  # v0 only in the last part
+    X.iloc[60:, 1] = np.where(X.iloc[60:, 1] == "v2", "v1", X.iloc[60:, 1])  # v2 only in the first
+    X.iloc[:60, 0] = None  # nothing at first
+    y[60:120] = np.where(y[60:120] == "a", "d", y[60:120])
+    parts = [slice(0, 60), slice(60, 120), slice(120, 200)]
+    models = [clone(clf).fit(X[part], y[part]) for part in parts]
+    before = [model.predict_proba(X) for model in models]
+    merged = models[0].merge(*models[1:])
+    assert type(merged) is type(clf)
+    learned_alike(merged, clone(clf).fit(X, y), X)
+    learned_alike(models[2].merge(models[0]).merge(models[1]), merged, X)
+    learned_alike(models[0].merge(), models[0], X)
+    for model, proba in zip(models, before, strict=True):
+        np.testing.assert_array_equal(model.predict_proba(X), proba)
+    learned_alike(merged.partial_fit(X, y), clone(clf).fit(pd.concat([X, X]), np.concatenate([y, y])), X)
+
+
+def test_models_of_numbers_merge_if_they_are_cut_alike():
+    X, y = make_table(200)
+    X = X.assign(size=np.where(y == "a", 0.0, 3.0) + RNG.normal(size=200))
+    first = tg.TANClassifier().fit(X, y)
+    second = tg.TANClassifier().fit(X[:100], y[:100])
+    with pytest.raises(ValueError, match="cut numbers at the same points, but column 'size' is cut differently"):
+        first.merge(second)
+    assert first.merge(first).counts_.n_rows == 400
+    with pytest.raises(ValueError, match="if they cut the same columns, but only one of them cuts column 'size'"):
+        first.merge(tg.TANClassifier(discretizer=None).fit(X, y))
+
+
+def test_models_that_cannot_be_merged(tmp_path):
+    X, y = make_table(50)
+    clf = tg.TBMATANClassifier().fit(X, y)
+    with pytest.raises(TypeError, match="a TBMATANClassifier merges with its like, but a AODEClassifier came"):
+        clf.merge(tg.AODEClassifier().fit(X, y))
+    with pytest.raises(NotFittedError):
+        clf.merge(tg.TBMATANClassifier())
+    with pytest.raises(NotFittedError):
+        tg.TBMATANClassifier().merge(clf)
+    with pytest.raises(ValueError, match="if they know the same columns"):
+        clf.merge(tg.TBMATANClassifier().fit(X.drop(columns="f0"), y))
+    fixed = tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 1), (2, 1)])).fit(X, y)
+    with pytest.raises(ValueError, match="if they count the same tables"):
+        fixed.merge(tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 2), (1, 2)])).fit(X, y))
+    naive = tg.NaiveBayesClassifier().fit(X, y)
+    naive.save(tmp_path / "naive.tng")
+    with pytest.raises(ValueError, match="without counts, so that it cannot be merged"):
+        naive.merge(tg.load(tmp_path / "naive.tng"))
+    assert not hasattr(tg.BayesNetClassifier("hill-climb"), "merge")
+    declared = tg.TANClassifier(categories={"f0": ["v0", "v1"]}).fit(X, y)
+    other = tg.TANClassifier(categories={"f0": ["v0", "v1", "w"]}).fit(X, y)
+    with pytest.raises(ValueError, match="holds 'w', which is none of the categories declared for it"):
+        declared.merge(other)
+
+
+@pytest.mark.parametrize("beliefs", [None, BELIEFS, np.ones((5, 5))], ids=["none", "dict", "matrix"])
+def test_a_file_holds_all_that_is_needed_to_go_on(beliefs, tmp_path):
+    X, y = make_table(200, missing=0.1)
+    clf = tg.TBMATANClassifier(3.0, 4.0, edge_beliefs=beliefs, max_assignments=50, n_trees=9).fit(X[:150], y[:150])
+    clf.save(tmp_path / "model.tng")
+    clf.save(tmp_path / "with.tng", with_counts=True)
+    assert (tmp_path / "model.tng").read_bytes() == (tmp_path / "with.tng").read_bytes()
+    expected = clf.posterior_.sample_trees(3, random_state=1), clf.posterior_.edge_probabilities.values
+    whole = clone(clf).fit(X, y)
+    for copy in (tg.load(tmp_path / "model.tng"), pickle.loads(pickle.dumps(clf))):
+        learned_alike(copy, clf, X)
+        assert copy.posterior_.sample_trees(3, random_state=1) == expected[0]
+        np.testing.assert_array_equal(copy.posterior_.edge_probabilities.values, expected[1])
+        assert copy.posterior_.map_tree.cpt("f0").labels == clf.posterior_.map_tree.cpt("f0").labels
+        if not isinstance(beliefs, np.ndarray):
+            assert copy.get_params() == clf.get_params()
+        learned_alike(copy.partial_fit(X[150:], y[150:]), whole, X)
+        learned_alike(copy.merge(clf), whole.merge(clf), X)
+
+
+# -- outside the proven range
+
+
+@pytest.mark.parametrize(("size", "near"), [(1e-150, 1e-119), (1e200, 1e119)])
+def test_extreme_priors_fall_back(size, near, tmp_path):
+    X, y = make_table(80, sizes=(2, 3, 2), missing=0.1)
+    with pytest.warns(tg.FallbackWarning, match=r"but the error bounds .* proven from 1e-120 to 1e\+120") as caught:
+        clf = tg.TBMATANClassifier(size).fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+    fast = tg.TBMATANClassifier(near).fit(X, y)
+    np.testing.assert_allclose(clf.predict_proba(X[:6]), fast.predict_proba(X[:6]), atol=1e-12)
+    np.testing.assert_allclose(clf.predict_log_proba(X[:6]), np.log(clf.predict_proba(X[:6])), atol=1e-12)
+    assert clf.predict(X[:6]).tolist() == clf.classes_[clf.predict_proba(X[:6]).argmax(axis=1)].tolist()
+    assert clf.posterior_.edge_probabilities.values == pytest.approx(
+        fast.posterior_.edge_probabilities.values, abs=1e-9
+    )
+    assert clf.posterior_.map_tree.is_tan
+    copy = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(copy.predict_joint_log_proba(X[:6]), clf.predict_joint_log_proba(X[:6]))
+    with pytest.raises(ValueError, match="a model file cannot hold a model of equivalent_sample_size"):
+        clf.save(tmp_path / "model.tng")
+    with pytest.warns(tg.FallbackWarning):
+        copy.partial_fit(X, y)
+    assert copy.counts_.n_rows == 160
+
+
+def test_extreme_priors_with_too_many_missing_cells():
+    X, y = make_table(30, sizes=(2, 3, 2))
+    with pytest.warns(tg.FallbackWarning):
+        clf = tg.TBMATANClassifier(1e200, max_assignments=5).fit(X, y)
+    with pytest.raises(ValueError, match="can have 6 values, but at most max_assignments=5"):
+        clf.predict(X[:1].assign(f0=None, f1=None))
+
+
+# -- threads and processor state
+
+
+def test_threads_change_nothing():
+    X, y = make_table(3000, missing=0.02)
+    one, four = tg.TBMATANClassifier().fit(X, y), tg.TBMATANClassifier(n_jobs=4).fit(X, y)
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        np.testing.assert_array_equal(getattr(one, method)(X), getattr(four, method)(X))
+    np.testing.assert_array_equal(one.posterior_.edge_probabilities.values, four.posterior_.edge_probabilities.values)
+    assert one.posterior_.entropy == four.posterior_.entropy
+
+
+def test_subnormal_numbers_are_still_numbers_afterwards():
+    X, y = make_table(500)
+    clf = tg.TBMATANClassifier(n_jobs=2).fit(X, y)
+    clf.predict_proba(X)
+    tiny = np.full(8, np.finfo(np.float64).tiny)
+    assert (tiny / 4 > 0).all()  # would be flushed to zero
+    assert (tiny / 4 * 4 == tiny).all()  # would be taken for zero
+
+
+# -- pictures
+
+
+def test_pictures():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    X, y = make_table(200, sizes=(2, 3, 2, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2))
+    posterior = tg.TBMATANClassifier().fit(X, y).posterior_
+    try:
+        edges = posterior.plot_edges()
+        assert [label.get_text() for label in edges.get_xticklabels()] == list(X.columns)
+        shown = edges.images[0].get_array()
+        np.testing.assert_array_equal(shown.filled(0), posterior.edge_probabilities.values)
+        for make in (lambda: None, lambda: plt.subplots(figsize=(2.5, 2))[1]):
+            tree = posterior.plot_map_tree(make())
+            tree.figure.canvas.draw()
+            names = [text for text in tree.texts if text.get_text() in X.columns]
+            assert len(names) == len(X.columns)
+            boxes = [text.get_window_extent() for text in names]
+            assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+            widths = [patch.get_linewidth() for patch in tree.patches]
+            assert len(widths) == len(X.columns) - 1
+        ax = plt.subplots()[1]
+        assert posterior.plot_edges(ax) is ax
+    finally:
+        plt.close("all")
+
+
+def test_pictures_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    X, y = make_table(20)
+    with pytest.raises(
+        ImportError, match=r"drawing needs matplotlib, which is not installed: pip install tanager\[plot"
+    ):
+        tg.TBMATANClassifier().fit(X, y).posterior_.plot_edges()
