@@ -4,6 +4,7 @@
 #include "averaging/aode_block.hpp"
 #include "averaging/aode_finish.hpp"
 #include "averaging/aode_plan.hpp"
+#include "inference/code_batch.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/aode.hpp"
@@ -42,31 +43,15 @@ void load_feature(const T* codes, std::size_t step, const AodePlan& plan, std::s
                                    values, " values are known"));
 }
 
-/// Copies the codes of one feature, wherever the batch has them, to its slots.
-void load_feature(const CodeBatch& batch, std::size_t first, const AodePlan& plan, std::size_t feature,
-                  AodeBlock& block) {
-  const std::size_t n = plan.n_features();
-  if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes)) {
-    const CodeColumn& column = (*columns)[feature];
-    if (column.wide)
-      load_feature(static_cast<const std::uint16_t*>(column.codes) + first, 1, plan, feature, block);
-    else
-      load_feature(static_cast<const std::uint8_t*>(column.codes) + first, 1, plan, feature, block);
-  } else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes)) {
-    load_feature(wide->data() + first * n + feature, n, plan, feature, block);
-  } else {
-    const auto narrow = std::get<std::span<const std::uint8_t>>(batch.codes);
-    load_feature(narrow.data() + first * n + feature, n, plan, feature, block);
-  }
-}
-
 /// Averages all rows in blocks on several threads; `take(first, block)` receives every block's sums.
 template <class State, class Take>
 void for_each_block(const State& state, const CodeBatch& batch, int threads, Take take) {
   const AodePlan& plan = state.plan;
   parallel_for(batch.n_rows, aode_block_rows(plan), threads, [&](std::size_t begin, std::size_t end) {
     AodeBlock block(plan, end - begin);
-    for (std::size_t f = 0; f < plan.n_features(); ++f) load_feature(batch, begin, plan, f, block);
+    for (std::size_t f = 0; f < plan.n_features(); ++f)
+      with_codes(batch, plan.n_features(), f, begin,
+                 [&](const auto* codes, std::size_t step) { load_feature(codes, step, plan, f, block); });
     average_block(state.aode, plan, block, best_isa());
     take(begin, block);
   });

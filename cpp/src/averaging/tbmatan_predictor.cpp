@@ -9,6 +9,7 @@
 #include "averaging/tree_plan.hpp"
 #include "graph/scaled.hpp"
 #include "inference/block.hpp"
+#include "inference/code_batch.hpp"
 #include "support/flush_subnormals.hpp"
 #include "support/guarded.hpp"
 #include "support/parallel.hpp"
@@ -30,7 +31,9 @@ class RowCodes {
  public:
   RowCodes(const CodeBatch& batch, std::size_t first, std::size_t rows, std::span<const std::uint32_t> cardinalities)
       : n_(cardinalities.size()), rows_(rows), codes_(rows * n_), missing_(rows, 0) {
-    for (std::size_t f = 0; f < n_; ++f) load(batch, first, rows, f, cardinalities[f]);
+    for (std::size_t f = 0; f < n_; ++f)
+      with_codes(batch, n_, f, first,
+                 [&](const auto* codes, std::size_t step) { copy(codes, step, rows, f, cardinalities[f]); });
   }
   /// Of feature f in row i: at f * stride() + i.
   const Code* columns() const { return codes_.data(); }
@@ -43,20 +46,6 @@ class RowCodes {
   }
 
  private:
-  void load(const CodeBatch& batch, std::size_t first, std::size_t rows, std::size_t f, std::uint32_t values) {
-    if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes)) {
-      const CodeColumn& column = (*columns)[f];
-      if (column.wide)
-        copy(static_cast<const std::uint16_t*>(column.codes) + first, 1, rows, f, values);
-      else
-        copy(static_cast<const std::uint8_t*>(column.codes) + first, 1, rows, f, values);
-    } else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes)) {
-      copy(wide->data() + first * n_ + f, n_, rows, f, values);
-    } else {
-      copy(std::get<std::span<const std::uint8_t>>(batch.codes).data() + first * n_ + f, n_, rows, f, values);
-    }
-  }
-
   template <class T>
   void copy(const T* codes, std::size_t step, std::size_t rows, std::size_t f, std::uint32_t values) {
     for (std::size_t i = 0; i < rows; ++i) {
