@@ -440,6 +440,8 @@ def test_subnormal_numbers_are_still_numbers_afterwards():
 # -- pictures
 
 
+# Old versions of matplotlib call new versions of their parser by old names.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pictures():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
