@@ -12,6 +12,7 @@
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/feature_weights.hpp"
+#include "watch.hpp"
 
 namespace tanager::python {
 namespace {
@@ -21,32 +22,6 @@ WanbiaLoss loss_of(const std::string& name) {
   if (name == "mse") return WanbiaLoss::kSquaredError;
   throw InvalidInput("the objective must be cll or mse, but is " + name);
 }
-
-/// Asks for signals, and Python whether to go on; what is raised there is kept and stops the work.
-class Watch {
- public:
-  explicit Watch(py::object report) : report_(std::move(report)) {}
-
-  bool operator()() {
-    const py::gil_scoped_acquire acquire;
-    if (failure_) return false;
-    try {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (!report_.is_none()) report_();
-      return true;
-    } catch (py::error_already_set&) {
-      failure_ = std::current_exception();
-      return false;
-    }
-  }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  py::object report_;
-  std::exception_ptr failure_;
-};
 
 Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::size_t n_trees, double bootstrap,
                             std::optional<std::size_t> max_depth, std::uint64_t seed, py::object report, int threads) {

@@ -12,6 +12,7 @@
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/search.hpp"
+#include "watch.hpp"
 
 namespace tanager::python {
 namespace {
@@ -56,31 +57,6 @@ std::vector<Arc> to_arcs(const Arcs& given) {
   return arcs;
 }
 
-/// Asks for signals and tells Python of the progress; what is raised there is kept and stops the search.
-class Watch {
- public:
-  explicit Watch(py::object report) : report_(std::move(report)) {}
-
-  bool operator()(const SearchProgress& progress) {
-    const py::gil_scoped_acquire acquire;
-    try {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (!report_.is_none()) report_(progress.steps, progress.score, progress.candidates, progress.batch);
-      return true;
-    } catch (py::error_already_set& error) {
-      if (!error.matches(PyExc_KeyboardInterrupt)) failure_ = std::current_exception();
-      return false;
-    }
-  }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  py::object report_;
-  std::exception_ptr failure_;
-};
-
 py::tuple to_tuple(const SearchStep& step) {
   py::list changes;
   for (const StructureChange& change : step.changes)
@@ -107,8 +83,10 @@ py::dict search(const Dataset& data, const Array<std::uint32_t>& folds, const st
   options.max_steps = max_steps;
   options.time_limit = time_limit;
   options.memory_limit = memory_limit;
-  Watch watch(std::move(report));
-  options.keep_going = std::ref(watch);
+  Watch watch(std::move(report), true);
+  options.keep_going = [&](const SearchProgress& progress) {
+    return watch(progress.steps, progress.score, progress.candidates, progress.batch);
+  };
   const auto fold_of_row = as_span(folds);
   std::optional<SearchResult> result;
   {
