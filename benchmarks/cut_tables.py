@@ -1,0 +1,103 @@
+"""Published tables in which everything is a code: numbers in intervals, missing cells as a value of their own.
+
+Features that have one value in the whole table, and identifiers, are left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import tables
+from benchmarks.tables import CodedTable
+
+#: Intervals that a column of numbers is cut into; heavy ties leave fewer.
+N_BINS = 5
+#: A column of numbers that names the rows, by table.
+IDENTIFIERS = {"breast-id": ("Id",)}
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table before numbers are cut.
+
+    Attributes
+    ----------
+    numbers : ndarray of float64 of shape (n_rows, n_numeric)
+        NaN where a cell is missing.
+    codes : ndarray of int8 of shape (n_rows, n_nominal)
+        The other columns; a missing cell has a code of its own.
+    n_values : list of int
+        How many values each of the other columns has in the whole table.
+    y : ndarray of int8 of shape (n_rows,)
+        The class.
+    """
+
+    name: str
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int8]
+    n_values: list[int]
+    y: NDArray[np.int8]
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.y.max()) + 1
+
+    def cut(self, train: NDArray[np.intp] | None = None) -> tuple[NDArray[np.int8], list[int]]:
+        """Codes of all rows and the number of values of every feature, with cuts that these rows (or all) suggest."""
+        from tanager import EqualFrequencyDiscretizer
+
+        if not self.numbers.shape[1]:
+            return self.codes, self.n_values
+        numbers = self.numbers if train is None else self.numbers[train]
+        cutter = EqualFrequencyDiscretizer(N_BINS).fit(numbers)
+        found = np.asarray(cutter.transform(self.numbers))
+        n_intervals = np.array([len(cuts) + 1 for cuts in cutter.cut_points_])
+        missing = np.isnan(found)
+        intervals = np.where(missing, n_intervals, found).astype(np.int8)
+        n_values = (n_intervals + missing.any(axis=0)).tolist()
+        return np.ascontiguousarray(np.hstack([intervals, self.codes])), [*n_values, *self.n_values]
+
+
+def raw(name: str) -> RawTable:
+    """Read a table; numbers first, then the other columns."""
+    header, cells = _read(name)
+    schema = tables.schema(name)
+    identifiers = IDENTIFIERS.get(name, ())
+    kept = [k for k, title in enumerate(header[:-1]) if title not in identifiers and len(np.unique(cells[:, k])) > 1]
+    numeric = [k for k in kept if header[k] in schema["numeric"]]
+    nominal = [k for k in kept if header[k] not in schema["numeric"]]
+    numbers = np.where(cells[:, numeric] == "", "nan", cells[:, numeric]).astype(np.float64)
+    coded = [np.unique(cells[:, k], return_inverse=True) for k in nominal]
+    codes = np.empty((len(cells), len(nominal)), dtype=np.int8)
+    for column, (_, found) in enumerate(coded):
+        codes[:, column] = found
+    labels = np.unique(cells[:, -1], return_inverse=True)[1].astype(np.int8)
+    return RawTable(name, numbers, codes, [len(values) for values, _ in coded], labels)
+
+
+def cut(name: str) -> CodedTable:
+    """A table cut by all of its rows; features of which all rows are in one interval are left out."""
+    table = raw(name)
+    X, _ = table.cut()
+    return CodedTable(name, np.ascontiguousarray(X[:, X.min(axis=0) < X.max(axis=0)]), table.y)
+
+
+def _read(name: str) -> tuple[list[str], NDArray[Any]]:
+    plain, packed = (tables.folder() / f"{name}.csv{ending}" for ending in ("", ".gz"))
+    if not plain.is_file() and not packed.is_file():
+        tables.read(name)  # says what is expected where
+    lines = list(csv.reader(io.StringIO(_text(plain if plain.is_file() else packed))))
+    return lines[0], np.array(lines[1:])
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
