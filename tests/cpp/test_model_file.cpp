@@ -152,15 +152,18 @@ bool survives(Bytes bytes, std::mt19937& random) {
 
 TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
   std::mt19937 random(13);
+  const auto try_often = [&](const Bytes& bytes, int tries) {
+    int taken = 0;
+    for (int i = 0; i < tries; ++i) taken += survives(bytes, random);
+    CHECK(taken > 0 && taken < tries);  // both ends of the road are reached
+  };
   for (const Bytes& bytes :
        {write_model(small_model()), write_model(rich_model()), write_model(rich_model(false)),
-        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out()),
-        write_model(small_tbmatan_model()), write_model(rich_tbmatan_model(false))}) {
-    int taken = 0;
-    constexpr int kTries = 6000;
-    for (int i = 0; i < kTries; ++i) taken += survives(bytes, random);
-    CHECK(taken > 0 && taken < kTries);  // both ends of the road are reached
-  }
+        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out())})
+    try_often(bytes, 10000);
+  // A count that was made large takes its time.
+  try_often(write_model(small_tbmatan_model()), 400);
+  try_often(write_model(rich_tbmatan_model(false)), 400);
 }
 
 /// A file of sections written by hand.
