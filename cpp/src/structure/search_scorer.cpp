@@ -129,12 +129,13 @@ Terms SearchScorer::sum_of(std::span<const SignedTerms> lookups) const {
 }
 
 /// Neighbors joined into one table while that is small, so that a row costs fewer look-ups.
-SearchScorer::Lookups SearchScorer::joined(const Lookups& lookups) const {
+SearchScorer::Lookups SearchScorer::joined(Lookups lookups) const {
+  if (lookups.size() < 2) return lookups;
   Lookups result;
   for (std::size_t first = 0; first < lookups.size();) {
     const std::size_t count = count_joined(lookups, first);
     if (count == 1)
-      result.push_back(lookups[first]);
+      result.push_back(std::move(lookups[first]));
     else
       result.push_back({sum_of(std::span(lookups).subspan(first, count)), 1.0});
     first += count;
@@ -147,7 +148,7 @@ SearchScorer::Base SearchScorer::old_terms(std::span<const StructureChange> chan
   Lookups lookups;
   for (const StructureChange& change : changes)
     if (Terms terms = present_terms(change.feature)) lookups.push_back({std::move(terms), -1.0});
-  return {joined(lookups), {}};
+  return {joined(std::move(lookups)), {}};
 }
 
 /// A candidate on its own takes the old terms away itself, in the same look-ups.
@@ -158,7 +159,7 @@ SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> chang
     if (!alone) continue;
     if (Terms terms = present_terms(change.feature)) candidate.lookups.push_back({std::move(terms), -1.0});
   }
-  candidate.lookups = joined(candidate.lookups);
+  candidate.lookups = joined(std::move(candidate.lookups));
   if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
   candidate.changes = std::move(changes);
   return candidate;

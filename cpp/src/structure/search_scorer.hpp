@@ -55,7 +55,7 @@ class SearchScorer {
   Terms present_terms(std::size_t feature) const;
   std::size_t count_joined(const Lookups& lookups, std::size_t first) const;
   Terms sum_of(std::span<const SignedTerms> lookups) const;
-  Lookups joined(const Lookups& lookups) const;
+  Lookups joined(Lookups lookups) const;
   Base old_terms(std::span<const StructureChange> changes) const;
   Candidate prepare(std::vector<StructureChange> changes, bool alone) const;
   Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
