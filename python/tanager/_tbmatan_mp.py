@@ -351,23 +351,24 @@ class _Numbers:
         self.context.prec = max(bits * factor, self.bits)
         laplacian = [[self.context.zero] * n for _ in range(n)]
         for (u, v), weight in weights.items():
-            laplacian[u][v] -= weight
-            laplacian[v][u] -= weight
+            laplacian[u][v] -= weight  # u < v
             laplacian[u][u] += weight
             laplacian[v][v] += weight
-        return self._determinant([row[:-1] for row in laplacian[:-1]])
+        return self._determinant([row[u:-1] for u, row in enumerate(laplacian[:-1])])
 
     def _determinant(self, rows: list[list[Any]]) -> Any:
+        """Return the determinant of a symmetric matrix, given by its rows from the diagonal on."""
         determinant = self.context.one
-        for k, pivot_row in enumerate(rows):
-            pivot = pivot_row[k]
+        for k, first in enumerate(rows):
+            pivot = first[0]
             if not pivot > 0:
                 return None
             determinant *= pivot
-            for row in rows[k + 1 :]:
-                if not row[k]:
+            inverse = 1 / pivot  # divisions of thousands of digits take far longer than products
+            for i in range(1, len(first)):
+                if not first[i]:
                     continue
-                quotient = row[k] / pivot
-                for j in range(k + 1, len(row)):
-                    row[j] -= quotient * pivot_row[j]
+                quotient, row = first[i] * inverse, rows[k + i]
+                for j in range(len(row)):
+                    row[j] -= quotient * first[i + j]
         return determinant

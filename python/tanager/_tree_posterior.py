@@ -193,6 +193,11 @@ class TreePosterior:
         return [(names[u], names[v]) for u, v in edges.tolist()]
 
     def __repr__(self) -> str:
+        return (
+            f"<TreePosterior: {len(self.feature_names)} features, most probable tree has probability "
+            f"{self._shown_probability()}>"
+        )
+
+    def _shown_probability(self) -> str:
         best = self.log_map_probability
-        shown = f"{math.exp(best):.3g}" if best > -690 else f"10^{best / math.log(10):.4g}"
-        return f"<TreePosterior: {len(self.feature_names)} features, most probable tree has probability {shown}>"
+        return f"{math.exp(best):.3g}" if best > -690 else f"10^{best / math.log(10):.4g}"

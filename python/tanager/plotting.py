@@ -102,7 +102,7 @@ def plot_map_tree(posterior: TreePosterior, ax: Any = None) -> Any:
             start = lefts[columns[parent]] + _width(names[parent]) + 0.4
             _draw_edge(ax, (start, rows[parent] * _LINE), (x - 0.4, y), probabilities[parent, child], size / _FONT_SIZE)
     _draw_key(ax, (max(rows) + 1.25) * _LINE, size)
-    title = f"most probable tree, of probability {posterior.map_probability:.2g}"
+    title = f"most probable tree, of probability {posterior._shown_probability()}"
     ax.set_title(title, fontsize=size + 1, loc="left")
     return ax
 

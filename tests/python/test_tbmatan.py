@@ -463,6 +463,9 @@ def test_pictures():
             assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
             widths = [patch.get_linewidth() for patch in tree.patches]
             assert len(widths) == len(X.columns) - 1
+        alone = tg.TBMATANClassifier().fit([["a"], ["b"]], [0, 1]).posterior_
+        alone.plot_edges().figure.canvas.draw()
+        assert not alone.plot_map_tree().patches
         ax = plt.subplots()[1]
         assert posterior.plot_edges(ax) is ax
     finally:
