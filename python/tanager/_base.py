@@ -376,7 +376,8 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         path : str or path
             Where to; the usual ending is ``.tng``.
         with_counts : bool, default=False
-            Whether to keep the counts, so that `partial_fit` can go on after loading.
+            Whether to keep the counts, so that `partial_fit` and `merge` can go on after loading. A `TBMATANClassifier`
+            always keeps them.
         """
         from ._model_file import to_model
 
