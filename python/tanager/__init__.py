@@ -11,13 +11,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import _core, averaging, datasets, discretize, evaluation, network, parameters, scores, structure, tree_sums
+from . import (
+    _core,
+    averaging,
+    datasets,
+    discretize,
+    evaluation,
+    network,
+    parameters,
+    plotting,
+    scores,
+    structure,
+    tree_sums,
+)
 from ._acll_constants import acll_constants
 from ._classifier import BayesNetClassifier
 from ._core import ModelFileError, __version__
 from ._model_file import load
 from ._warnings import EstimateWarning, FallbackWarning
-from .averaging import AODEClassifier, TBMATANClassifier
+from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 from .network import Network
 from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
@@ -36,6 +48,7 @@ __all__ = [
     "Network",
     "TANClassifier",
     "TBMATANClassifier",
+    "TreePosterior",
     "__version__",
     "acll_constants",
     "averaging",
@@ -47,6 +60,7 @@ __all__ = [
     "load",
     "network",
     "parameters",
+    "plotting",
     "scores",
     "structure",
     "tree_sums",
