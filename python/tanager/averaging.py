@@ -138,7 +138,7 @@ class TBMATANClassifier(BaseClassifier):
 
     Every tree over the features is a model, and there are n to the power of n - 2 of them. Each has its posterior
     probability given the training rows, its parameters are integrated out under Dirichlet priors, and the prediction is the
-    average over all trees: exact, in closed form, and at millions of rows per second. Choose it over `TANClassifier` where
+    average over all trees: exact, in closed form, and fast. Choose it over `TANClassifier` where
     rows are few or probabilities matter, since one tree is then a guess among many; with many rows the average comes down
     to a single tree, found by the Bayesian score. Learning is counting pairs of features once, so `partial_fit` and
     `merge` go on with more rows at any time. ``posterior_`` tells how sure the structure is.
@@ -253,8 +253,8 @@ class TBMATANClassifier(BaseClassifier):
     ) -> Learned:
         warnings.warn(
             f"equivalent_sample_size is {size:g}, but the error bounds of fast predictions are proven from "
-            f"{_PROVEN_SIZES[0]:g} to {_PROVEN_SIZES[1]:g}: mpmath predicts instead, a few rows per second rather than "
-            "millions",
+            f"{_PROVEN_SIZES[0]:g} to {_PROVEN_SIZES[1]:g}: mpmath predicts instead, some rows per second where features "
+            "and classes are few, and seconds per row where they are many",
             FallbackWarning,
             stacklevel=5,
         )
