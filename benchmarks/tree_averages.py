@@ -29,7 +29,9 @@ ROWS, MATRICES = 20_000, 1_000
 def prediction(report: Report, options: Options) -> None:
     """Predict class probabilities, one sum over trees for every row and class, beside as many determinants."""
     report.begin("prediction", "predict_proba from int8 codes beside numpy.linalg.slogdet of matrices that are ready")
-    lines = [("", "n", "classes", "edges", "steps", "a row and class", "its core", "slogdet", "rows/s", "ratio")]
+    lines = [
+        ("", "n", "classes", "method", "edges", "steps", "a row and class", "its core", "slogdet", "rows/s", "ratio")
+    ]
     for table in _tables(report, options):
         X = _repeated(table.X, 1_000 if options.quick else ROWS)
         clf = _average(table)
@@ -44,14 +46,16 @@ def prediction(report: Report, options: Options) -> None:
         times = race(contenders, options.repeats)
         whole, core = times["whole"].cpu / n_sums, times["core"].cpu / n_sums
         theirs = times["slogdet"].cpu / len(matrices)
-        size = (str(table.X.shape[1]), str(len(clf.classes_)), f"{clf._predictor.n_edges}", f"{clf._predictor.n_steps}")
+        predictor: Any = clf._predictor
+        how = (predictor.method, f"{predictor.n_edges}", f"{predictor.n_steps:,}")
+        size = (str(table.X.shape[1]), str(len(clf.classes_)))
         speeds = (seconds(whole), seconds(core), seconds(theirs), number(n_rows / times["whole"].cpu))
-        lines.append((table.name, *size, *speeds, f"{number(theirs / whole)} x"))
+        lines.append((table.name, *size, *how, *speeds, f"{number(theirs / whole)} x"))
         target = 20 if table.name in JUDGED else 1
         report.figure(f"{table.name}, determinants per second, times slogdet's", theirs / whole, "x", at_least=target)
         if table.name in JUDGED:
             report.figure(f"{table.name}, predict_proba", n_rows / times["whole"].cpu, "rows/s", at_least=1_000_000)
-    print_columns(lines, "lrrrrrrrrr")
+    print_columns(lines, "lrrlrrrrrrr")
 
 
 def many_digits(report: Report, options: Options) -> None:
