@@ -78,6 +78,12 @@ CountSet two_counts(double first, double second) {
   return counts;
 }
 
+CountSet count_families(const Dataset& data, const Structure& structure) {
+  std::vector<Family> families;
+  for (const std::size_t f : structure.order()) families.push_back(structure.family(f));
+  return count(data, CountScope::kSingles, families);
+}
+
 }  // namespace
 
 TEST(data_temperature_is_what_the_equations_say) {
@@ -86,9 +92,7 @@ TEST(data_temperature_is_what_the_equations_say) {
     const std::size_t rows = repeat % 10 == 0 ? 0 : testing::draw(random, 150);
     const Dataset data = draw_data(random(), rows, repeat % 2 ? 0.2 : 0, repeat % 3 == 0);
     const Structure structure = testing::random_structure(random, 5, 2);
-    std::vector<Family> families;
-    for (const std::size_t f : structure.order()) families.push_back(structure.family(f));
-    const CountSet counts = count(data, CountScope::kSingles, families);
+    const CountSet counts = count_families(data, structure);
     for (const Degrees degrees : {Degrees::kLog, Degrees::kLinear})
       for (const double n_c : {0.1, 1.0, 3.5, 100.0})
         for (const double added : {0.0, 1e-4, 0.5}) {
@@ -159,9 +163,7 @@ TEST(softened_is_what_the_equation_says) {
     const std::size_t rows = repeat % 10 == 0 ? 0 : testing::draw(random, 120);
     const Dataset data = draw_data(random(), rows, repeat % 2 ? 0.2 : 0, repeat % 3 == 0);
     const Structure structure = testing::random_structure(random, 5, 2);
-    std::vector<Family> families;
-    for (const std::size_t f : structure.order()) families.push_back(structure.family(f));
-    const CountSet counts = count(data, CountScope::kSingles, families);
+    const CountSet counts = count_families(data, structure);
     for (const double n0 : {0.0, 0.3, 5.0, 1e200}) {
       const Network network = estimate_softened(structure, counts, {n0, {}});
       check_tables(network, data, 1e-13, [&](const std::vector<double>& n, std::size_t f) {

@@ -8,40 +8,13 @@
 #include "check.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/tree_sums.hpp"
+#include "trees.hpp"
 
 using namespace tanager;
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// All spanning trees of n nodes, from their Pruefer sequences.
-std::vector<std::vector<Edge>> all_trees(std::size_t n) {
-  if (n == 1) return {{}};
-  if (n == 2) return {{{0, 1}}};
-  std::vector<std::vector<Edge>> trees;
-  std::vector<std::size_t> code(n - 2, 0);
-  for (;;) {
-    std::vector<std::size_t> degree(n, 1);
-    for (const std::size_t v : code) ++degree[v];
-    std::vector<Edge> edges;
-    for (const std::size_t v : code) {
-      const auto leaf = static_cast<std::size_t>(std::find(degree.begin(), degree.end(), 1) - degree.begin());
-      edges.emplace_back(std::min(leaf, v), std::max(leaf, v));
-      --degree[leaf];
-      --degree[v];
-    }
-    const auto first = static_cast<std::size_t>(std::find(degree.begin(), degree.end(), 1) - degree.begin());
-    const auto second = static_cast<std::size_t>(
-        std::find(degree.begin() + static_cast<std::ptrdiff_t>(first) + 1, degree.end(), 1) - degree.begin());
-    edges.emplace_back(first, second);
-    std::sort(edges.begin(), edges.end());
-    trees.push_back(edges);
-    std::size_t digit = 0;
-    while (digit < code.size() && ++code[digit] == n) code[digit++] = 0;
-    if (digit == code.size()) return trees;
-  }
-}
 
 struct Reference {
   double log_sum = -kInfinity, entropy = 0, log_best = -kInfinity;
@@ -53,7 +26,7 @@ struct Reference {
 Reference enumerate(std::size_t n, const std::vector<double>& logs) {
   Reference found;
   std::vector<std::pair<std::vector<Edge>, double>> trees;
-  for (auto& tree : all_trees(n)) {
+  for (auto& tree : reference::all_trees(n)) {
     double log = 0;
     for (const auto& [u, v] : tree) log += logs[u * n + v];
     found.log_best = std::max(found.log_best, log);

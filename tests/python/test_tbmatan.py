@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tree_references import all_trees
 
 import tanager as tg
 from tanager import _core
@@ -100,25 +101,12 @@ def test_many_digits_on_published_tables(shared, name, n_rows):
     np.testing.assert_allclose(clf.predict_proba(some), posterior_of(exact_joint(clf, some)), rtol=0, atol=1e-12)
 
 
-def all_trees(n):
-    """Every spanning tree, by its Pruefer sequence."""
-    for sequence in itertools.product(range(n), repeat=n - 2):
-        degrees, edges = [1 + sequence.count(v) for v in range(n)], []
-        for v in sequence:
-            leaf = degrees.index(1)
-            edges.append((min(leaf, v), max(leaf, v)))
-            degrees[leaf] -= 1
-            degrees[v] -= 1
-        edges.append(tuple(v for v in range(n) if degrees[v] == 1))
-        yield edges
-
-
 def test_the_average_of_all_trees_one_by_one():
     X, y = make_table(60, sizes=(2, 3, 2, 2))
     clf = tg.TBMATANClassifier(4.0, edge_beliefs={("f0", "f1"): 3.0}).fit(X, y)
     mantissas, exponents = clf._core_model.edge_weights
     log_weights = np.log(np.where(mantissas > 0, mantissas, 1)) + exponents * math.log(2)
-    trees = list(all_trees(4))
+    trees = all_trees(4)
     logs = np.array([sum(log_weights[e] for e in tree) for tree in trees])
     shares = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
     columns, n_rows = clf._encode(X)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "averaging/aode_size.hpp"
+#include "parameters/tables.hpp"
 #include "support/text.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/errors.hpp"
@@ -14,12 +15,9 @@ namespace {
 
 /// Larger tables of pairs (16 GiB) are refused; the counts they come from end at half of that.
 constexpr std::uint64_t kMaxPairCells = std::uint64_t{1} << 31;
-constexpr double kMostPseudoCounts = 1e200;  // sums of pseudo-counts must stay finite
 
 void check(const AodeOptions& options, const CountSet& counts) {
-  if (!(options.alpha >= 0 && options.alpha <= kMostPseudoCounts))
-    throw InvalidInput(
-        join_text("alpha must not be negative and must be at most ", kMostPseudoCounts, ", but is ", options.alpha));
+  check_pseudo_counts("alpha", options.alpha, true);
   if (counts.n_features() > 1 && counts.scope() != CountScope::kPairs)
     throw InvalidInput("averaged one-dependence estimators need the counts of all pairs of features");
   if (!options.class_prior.empty() && options.class_prior.size() != counts.n_classes())

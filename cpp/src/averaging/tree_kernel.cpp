@@ -4,13 +4,12 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <numbers>
 
 #include "support/vector_log.hpp"
 
 namespace tanager {
 namespace {
-
-constexpr double kLn2 = 0.693147180559945309417;
 
 // Eight lanes as registers of the width that the instruction set has. Compilers are told, since they do not see it.
 #if defined(__GNUC__)
@@ -55,7 +54,7 @@ TANAGER_ALWAYS_INLINE void take_exponents(Product& product) {
 TANAGER_ALWAYS_INLINE void finish(Product& product, double* out) {
   take_exponents(product);
   for (std::size_t lane = 0; lane < kTreeLanes; ++lane)
-    out[lane] = vector_log(product.mantissa[lane]) + product.exponent[lane] * kLn2;
+    out[lane] = vector_log(product.mantissa[lane]) + product.exponent[lane] * std::numbers::ln2;
 }
 
 /// Eight tree sums; `w` is [slot][stride], of which eight lanes are looked at.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "parameters/tables.hpp"
 #include "structure/search_moves.hpp"
 #include "structure/search_rows.hpp"
 #include "structure/search_scorer.hpp"
@@ -18,13 +19,9 @@
 namespace tanager {
 namespace {
 
-constexpr double kMostPseudoCounts = 1e200;
-
 void check(const Dataset& data, const SearchOptions& options) {
   if (data.n_features() == 0) throw InvalidInput("a search needs at least one feature, but there is none");
-  if (!(options.alpha >= 0 && options.alpha <= kMostPseudoCounts))
-    throw InvalidInput(
-        join_text("alpha must not be negative and must be at most ", kMostPseudoCounts, ", but is ", options.alpha));
+  check_pseudo_counts("alpha", options.alpha, true);
   if (!(options.epsilon >= 0) || std::isinf(options.epsilon))
     throw InvalidInput(join_text("epsilon must be a number that is not negative, but is ", options.epsilon));
   if (options.method == SearchMethod::kHillClimb && (options.max_parents < 1 || options.max_parents > kMaxParents))
