@@ -39,6 +39,7 @@ HEADER_STAGES = {
     "acll": "model",
     "any_predictor": "inference",
     "predictor": "inference",
+    "inference": "inference",
     "parameters": "parameters",
     "feature_weights": "parameters",
     "aode": "averaging",

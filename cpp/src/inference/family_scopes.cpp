@@ -1,0 +1,32 @@
+#include "inference/plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tanager {
+
+FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t> cardinalities,
+                           std::uint32_t n_classes)
+    : cardinalities_(std::move(cardinalities)), n_classes_(n_classes), order_(structure.order()), first_{0} {
+  const auto add = [&](std::span<const std::size_t> features) {
+    std::size_t cells = n_classes_;
+    for (std::size_t i = features.size(); i-- > 0; cells *= cardinalities_[features[i]])
+      members_.push_back({features[i], static_cast<std::uint32_t>(cells)});
+    std::reverse(members_.begin() + static_cast<std::ptrdiff_t>(first_.back()), members_.end());
+    first_.push_back(members_.size());
+    return cells;
+  };
+  std::vector<std::size_t> family;
+  for (std::size_t f = 0; f < n_features(); ++f) {
+    family.clear();
+    if (!structure.is_absent(f)) {
+      family = structure.parents(f);
+      family.push_back(f);
+    }
+    const std::size_t cells = add(family);
+    table_sizes_.push_back(family.empty() ? 0 : cells);
+  }
+  table_sizes_.push_back(add(class_parents_of(structure)));
+}
+
+}  // namespace tanager

@@ -1,0 +1,236 @@
+// Missing features are summed out in the order of minimum fill-in; the neighborhoods met on the way are the cliques,
+// each with the feature summed out as innermost axis, so that a message is a sum over contiguous cells. Cliques that
+// are part of a later one are left as they are: together they have at most as many cells again.
+#include "inference/plan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "graph/min_fill.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+class PlanMaker {
+ public:
+  PlanMaker(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
+            std::uint64_t max_cells)
+      : scopes_(scopes), observed_(observed), request_(request), max_cells_(max_cells) {}
+
+  Plan make() {
+    find_kept_features();
+    collect_families();
+    eliminate();
+    place_terms();
+    link_cliques();
+    place_query();
+    return std::move(plan_);
+  }
+
+ private:
+  /// Missing features that the answer depends on get a node; of any other, everything sums to one.
+  void find_kept_features() {
+    std::vector<bool> kept(scopes_.n_features(), request_.every_feature);
+    const auto keep_members = [&](std::size_t family) {
+      for (const auto& member : scopes_.members(family)) kept[member.feature] = true;
+    };
+    if (!request_.every_feature) {
+      keep_members(scopes_.n_features());
+      for (const std::size_t f : request_.together) kept[f] = true;
+      const auto order = scopes_.order();
+      for (auto f = order.rbegin(); f != order.rend(); ++f)
+        if (observed_[*f] || kept[*f]) keep_members(*f);
+    }
+    node_.assign(scopes_.n_features(), kNoNode);
+    for (std::size_t f = 0; f < scopes_.n_features(); ++f) {
+      if (observed_[f] || !kept[f] || scopes_.table_size(f) == 0) continue;
+      node_[f] = static_cast<std::uint32_t>(features_.size());
+      features_.push_back(f);
+    }
+  }
+
+  /// Sorts the families into complete ones and those with missing members, which are connected with each other.
+  void collect_families() {
+    neighbors_.resize(features_.size());
+    std::vector<std::uint32_t> nodes;
+    for (std::size_t family = 0; family <= scopes_.n_features(); ++family) {
+      const bool is_class = family == scopes_.n_features();
+      if (!is_class && (scopes_.table_size(family) == 0 || (!observed_[family] && node_[family] == kNoNode))) continue;
+      PlanTerm term{family, plan_.observed.size(), 0, 0};
+      nodes.clear();
+      for (const auto& member : scopes_.members(family)) {
+        if (observed_[member.feature])
+          plan_.observed.push_back(member);
+        else
+          nodes.push_back(node_[member.feature]);
+      }
+      term.end_observed = plan_.observed.size();
+      (nodes.empty() ? plan_.complete : waiting_).push_back(term);
+      connect(nodes);
+    }
+    nodes.clear();
+    for (const std::size_t f : request_.together) nodes.push_back(node_[f]);
+    connect(nodes);
+    for (auto& list : neighbors_) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
+  }
+
+  void connect(std::span<const std::uint32_t> nodes) {
+    for (const std::uint32_t a : nodes)
+      for (const std::uint32_t b : nodes)
+        if (a != b) neighbors_[a].push_back(b);
+  }
+
+  void eliminate() {
+    clique_of_.resize(features_.size());
+    std::uint64_t largest = 0, total = 0;
+    std::size_t largest_clique = 0;
+    eliminate_by_min_fill(std::move(neighbors_), [&](std::uint32_t node, std::span<const std::uint32_t> around) {
+      PlanClique clique{};
+      clique.feature = features_[node];
+      clique.values = scopes_.cardinalities()[clique.feature];
+      clique.first_separator = plan_.separators.size();
+      double size = scopes_.n_classes() * static_cast<double>(clique.values);  // may exceed every whole number
+      clique.separator_cells = 1;
+      for (const std::uint32_t other : around) {
+        plan_.separators.push_back(static_cast<std::uint32_t>(features_[other]));
+        size *= scopes_.cardinalities()[features_[other]];
+        clique.separator_cells *= scopes_.cardinalities()[features_[other]];
+      }
+      clique.end_separator = plan_.separators.size();
+      clique_of_[node] = plan_.cliques.size();
+      plan_.cliques.push_back(clique);
+      if (size > static_cast<double>(max_cells_)) refuse(plan_.cliques.size() - 1, size, size);
+      const auto cells = static_cast<std::uint64_t>(size);
+      if (cells > largest) {
+        largest = cells;
+        largest_clique = plan_.cliques.size() - 1;
+      }
+      total += cells;
+      if (total > max_cells_) refuse(largest_clique, static_cast<double>(largest), static_cast<double>(total));
+    });
+    for (PlanClique& clique : plan_.cliques) {
+      clique.cells = plan_.n_cells;
+      clique.message = plan_.n_message_cells;
+      plan_.n_cells += clique.n_cells();
+      plan_.n_message_cells += clique.separator_cells;
+    }
+  }
+
+  [[noreturn]] void refuse(std::size_t index, double size, double total) const {
+    const PlanClique& clique = plan_.cliques[index];
+    std::vector<std::size_t> features(plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.first_separator),
+                                      plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.end_separator));
+    features.push_back(clique.feature);
+    std::sort(features.begin(), features.end());
+    std::string names;
+    for (const std::size_t f : features) names += (names.empty() ? "" : ", ") + std::to_string(f);
+    throw InvalidInput(join_text("exact inference with these features missing takes ", total,
+                                 " or more cells, but at most ", max_cells_, " are allowed; the features ", names,
+                                 " have to be held together in a clique of ", size, " cells"));
+  }
+
+  /// A family goes to the clique of the member that is summed out first: all others are still around then.
+  void place_terms() {
+    std::vector<std::vector<PlanTerm>> of_clique(plan_.cliques.size());
+    for (const PlanTerm& term : waiting_) {
+      std::size_t first = PlanClique::kNone;
+      for (const auto& member : scopes_.members(term.family))
+        if (!observed_[member.feature]) first = std::min(first, clique_of_[node_[member.feature]]);
+      of_clique[first].push_back(term);
+    }
+    for (std::size_t i = 0; i < plan_.cliques.size(); ++i) {
+      PlanClique& clique = plan_.cliques[i];
+      clique.first_term = plan_.terms.size();
+      for (PlanTerm term : of_clique[i]) {
+        term.offsets = add_offsets(clique, scopes_.members(term.family));
+        plan_.terms.push_back(term);
+      }
+      clique.end_term = plan_.terms.size();
+    }
+  }
+
+  /// For every cell of the clique, where it is in a table over (some of) the members with the strides given.
+  std::size_t add_offsets(const PlanClique& clique, std::span<const FamilyScopes::Member> members) {
+    const auto stride_of = [&](std::size_t feature) {
+      const auto found =
+          std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.feature == feature; });
+      return found == members.end() ? std::uint32_t{0} : found->stride;
+    };
+    const std::size_t begin = plan_.offsets.size();
+    plan_.offsets.resize(begin + clique.n_cells());
+    std::uint32_t* offsets = plan_.offsets.data() + begin;
+    offsets[0] = 0;
+    std::size_t filled = 1;  // the offsets of the axes so far, innermost first; another axis repeats them
+    const auto add_axis = [&](std::size_t feature) {
+      const std::uint32_t values = scopes_.cardinalities()[feature], stride = stride_of(feature);
+      for (std::size_t i = filled; i < filled * values; ++i) offsets[i] = offsets[i - filled] + stride;
+      filled *= values;
+    };
+    add_axis(clique.feature);
+    for (std::size_t i = clique.end_separator; i-- > clique.first_separator;) add_axis(plan_.separators[i]);
+    return begin;
+  }
+
+  void link_cliques() {
+    std::vector<FamilyScopes::Member> members;
+    for (PlanClique& clique : plan_.cliques) {
+      clique.parent = PlanClique::kNone;
+      members.clear();
+      std::uint32_t stride = scopes_.n_classes();
+      for (std::size_t i = clique.end_separator; i-- > clique.first_separator;) {
+        const std::size_t feature = plan_.separators[i];
+        members.push_back({feature, stride});
+        stride *= scopes_.cardinalities()[feature];
+        clique.parent = std::min(clique.parent, clique_of_[node_[feature]]);
+      }
+      if (clique.parent != PlanClique::kNone)
+        clique.parent_offsets = add_offsets(plan_.cliques[clique.parent], members);
+    }
+  }
+
+  void place_query() {
+    if (request_.together.empty()) return;
+    std::vector<FamilyScopes::Member> members;
+    std::uint32_t stride = scopes_.n_classes();
+    for (std::size_t i = request_.together.size(); i-- > 0;) {
+      const std::size_t feature = request_.together[i];
+      members.push_back({feature, stride});
+      stride *= scopes_.cardinalities()[feature];
+      plan_.query_clique = std::min(plan_.query_clique, clique_of_[node_[feature]]);
+    }
+    plan_.query_offsets = add_offsets(plan_.cliques[plan_.query_clique], members);
+  }
+
+  static constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
+
+  const FamilyScopes& scopes_;
+  const std::vector<bool>& observed_;
+  const PlanRequest& request_;
+  const std::uint64_t max_cells_;
+  Plan plan_;
+  std::vector<std::uint32_t> node_;    // of every feature
+  std::vector<std::size_t> features_;  // of every node
+  std::vector<std::vector<std::uint32_t>> neighbors_;
+  std::vector<PlanTerm> waiting_;       // families with missing members
+  std::vector<std::size_t> clique_of_;  // of every node
+};
+
+}  // namespace
+
+Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
+               std::uint64_t max_cells) {
+  return PlanMaker(scopes, observed, request, max_cells).make();
+}
+
+std::size_t Plan::bytes() const {
+  return sizeof(Plan) + (complete.size() + terms.size()) * sizeof(PlanTerm) + cliques.size() * sizeof(PlanClique) +
+         observed.size() * sizeof(FamilyScopes::Member) + (separators.size() + offsets.size()) * sizeof(std::uint32_t);
+}
+
+}  // namespace tanager
