@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 # scikit-learn leaves its array-API check out unless this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-ROOT = Path(__file__).resolve().parents[2]
+from cmake_helpers import ROOT, build, configure, installed_library
 
 
 @pytest.fixture(scope="session")
@@ -37,22 +36,17 @@ def cmake_bin() -> Path:
 
 @pytest.fixture(scope="session")
 def cpp_build(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build of the library and its C++ tests, kept between runs so that only what changed is compiled again."""
-    folder = ROOT / "build" / "cpp-tests" if os.access(ROOT, os.W_OK) else tmp_path_factory.mktemp("cpp-tests")
+    """A build of the C++ tests, kept between runs so that only what changed is compiled again.
+
+    They are linked with the library that came with the installed package: it is what users get, and it is compiled
+    already. Where there is none, or an old one, the whole project is built.
+    """
+    library = installed_library()
+    source, name = (ROOT / "tests" / "cpp", "cpp-tests-alone") if library else (ROOT, "cpp-tests")
+    folder = ROOT / "build" / name if os.access(ROOT, os.W_OK) else tmp_path_factory.mktemp(name)
     # CI is set on machines that build for others to see: there a warning is a failure.
     strict = "ON" if os.environ.get("CI") else "OFF"
-    options = [f"-DTANAGER_WARNINGS_AS_ERRORS={strict}", "-DTANAGER_BUILD_TESTS=ON"]
-    try:
-        import ninja
-    except ImportError:
-        pass
-    else:
-        options += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={Path(ninja.BIN_DIR, 'ninja')}"]
-    cmake = str(cmake_bin / "cmake")
-    for command in (
-        [cmake, "-S", str(ROOT), "-B", str(folder), *options],
-        [cmake, "--build", str(folder), "--parallel", str(os.cpu_count() or 1)],
-    ):
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert run.returncode == 0, f"{' '.join(command)}\n{run.stdout}{run.stderr}"
+    options = [f"-Dtanager_DIR={library.parent / 'cmake' / 'tanager'}"] if library else ["-DTANAGER_BUILD_TESTS=ON"]
+    configure(cmake_bin, source, folder, f"-DTANAGER_WARNINGS_AS_ERRORS={strict}", *options)
+    build(cmake_bin, folder)
     return folder

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from cmake_helpers import run
 
 pytestmark = pytest.mark.xdist_group("cpp")
 
 
 def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:
     # Without --no-tests=error a build without tests would count as passed.
-    command = [str(cmake_bin / "ctest"), "--no-tests=error", "--output-on-failure", f"--parallel={os.cpu_count() or 1}"]
-    run = subprocess.run(command, cwd=cpp_build, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
+    options = ("--no-tests=error", "--output-on-failure", f"--parallel={os.cpu_count() or 1}")
+    run(cmake_bin / "ctest", *options, cwd=cpp_build)
 
 
 def test_every_cpp_test_file_is_registered(cpp_build: Path, cmake_bin: Path) -> None:
-    command = [str(cmake_bin / "ctest"), "--show-only"]
-    listed = subprocess.run(command, cwd=cpp_build, capture_output=True, text=True, check=True).stdout
+    listed = run(cmake_bin / "ctest", "--show-only", cwd=cpp_build)
     files = sorted(path.stem for path in (Path(__file__).parents[1] / "cpp").glob("test_*.cpp"))
     assert files
     assert sorted(line.split()[-1] for line in listed.splitlines() if "Test #" in line or "Test  #" in line) == files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from importlib import metadata
@@ -10,34 +11,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cmake_helpers import ROOT, build, configure, installed_library, run
 
 import tanager
 
 pytestmark = pytest.mark.xdist_group("cpp")
 
-PROGRAM = Path(__file__).resolve().parents[1] / "embed"
-
-
-def run(*command: str | Path) -> str:
-    """Run a command; on failure show what it said."""
-    done = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
+PROGRAM = ROOT / "tests" / "embed"
 
 
 def build_program(cmake_bin: Path, folder: Path, found_by: str) -> Path:
     """Configure and build tests/embed as a project of its own, with a package that is found by the given option."""
-    options = ["-DCMAKE_BUILD_TYPE=Release", found_by]
-    try:
-        import ninja
-    except ImportError:
-        pass
-    else:
-        options += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={Path(ninja.BIN_DIR, 'ninja')}"]
-    run(cmake_bin / "cmake", "-S", PROGRAM, "-B", folder, *options)
-    run(cmake_bin / "cmake", "--build", folder)
+    configure(cmake_bin, PROGRAM, folder, found_by)
+    build(cmake_bin, folder)
     return folder / "embed"
 
 
@@ -53,10 +39,16 @@ def wheel_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="module")
-def prefix_program(cmake_bin: Path, cpp_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prefix_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program, built against what ``cmake --install`` puts into an empty folder."""
     folder = tmp_path_factory.mktemp("prefix")
-    run(cmake_bin / "cmake", "--install", cpp_build, "--prefix", folder / "installed")
+    configure(cmake_bin, ROOT, folder / "build", "-DTANAGER_BUILD_TESTS=OFF")
+    # The rules of installing are what is tried here, so that a library that is compiled already will do.
+    if library := installed_library():
+        shutil.copy(library, folder / "build" / "cpp")
+    else:
+        build(cmake_bin, folder / "build")
+    run(cmake_bin / "cmake", "--install", folder / "build", "--prefix", folder / "installed")
     return build_program(cmake_bin, folder / "program", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}")
 
 
