@@ -79,7 +79,7 @@ void check_all_ways(const Dataset& data, CountScope scope, const std::vector<Fam
   const CountSet first = count_with(data, scope, families, 1, all_options().front());
   check_against_reference(data, first);
   for (const CountOptions& options : all_options())
-    for (const int threads : {1, 2, 7}) {
+    for (const int threads : {1, 3}) {
       const bool ok = same(first, count_with(data, scope, families, threads, options));
       if (!ok)
         std::printf("method %d, isa %d, pext %d, block %zu, threads %d, %zu rows\n", static_cast<int>(options.method),
@@ -96,8 +96,9 @@ const std::vector<Family> kFamilies{{0, {1, 2}}, {2, {1}}, {6, {7, 8, 0}}, {3, {
 }  // namespace
 
 TEST(every_way_counts_the_same_for_few_and_many_rows) {
-  for (const std::size_t n_rows : {0, 1, 63, 64, 65, 511, 513, 1500})
-    for (const std::uint32_t n_classes : {1U, 3U, 26U}) {
+  const std::vector<std::size_t> ends_of_words{0, 1, 63, 64, 65, 511, 513, 1500};
+  for (const std::uint32_t n_classes : {1U, 3U, 26U})
+    for (const std::size_t n_rows : n_classes == 3 ? ends_of_words : std::vector<std::size_t>{1, 65, 1500}) {
       const Dataset data = random_dataset(kMixed, {n_classes, 0, 0.3, false}, n_rows, false, n_rows + n_classes);
       check_all_ways(data, CountScope::kPairs, kFamilies);
     }
@@ -149,8 +150,9 @@ TEST(weighted_rows_add_in_their_order) {
 }
 
 TEST(singles_alone) {
-  for (const std::size_t n_rows : {1, 31, 32, 33, 8159, 8160, 8161, 20000})
-    for (const std::uint32_t n_classes : {1U, 2U, 11U}) {
+  const std::vector<std::size_t> ends_of_blocks{1, 31, 32, 33, 8159, 8160, 8161, 20000};
+  for (const std::uint32_t n_classes : {1U, 2U, 11U})
+    for (const std::size_t n_rows : n_classes == 2 ? ends_of_blocks : std::vector<std::size_t>{1, 33, 8161}) {
       const Dataset data = random_dataset(kMixed, {n_classes, 0, 0, false}, n_rows, false, n_rows + n_classes);
       check_all_ways(data, CountScope::kSingles, {});
     }
