@@ -12,6 +12,7 @@
 #include "structure/search_rows.hpp"
 #include "structure/search_scorer.hpp"
 #include "structure/search_tables.hpp"
+#include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
@@ -52,9 +53,10 @@ class Search {
  public:
   Search(const Dataset& data, std::span<const std::uint32_t> fold_of_row, const SearchOptions& options, int threads)
       : options_(options),
-        rows_(data, fold_of_row),
-        tables_(rows_, options, threads),
-        scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, threads),
+        team_(threads),
+        rows_(data, fold_of_row, team_),
+        tables_(rows_, options, team_),
+        scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, team_),
         generator_(make_generator(options, scorer_.state(), [this](std::size_t child, auto parents, auto added) {
           return tables_.fits(child, parents, added);
         })) {}
@@ -121,6 +123,7 @@ class Search {
 
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const SearchOptions& options_;
+  ThreadTeam team_;
   SearchRows rows_;
   SearchTables tables_;
   SearchScorer scorer_;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "support/parallel.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager {
@@ -19,7 +20,7 @@ struct RowSegment {
 class SearchRows {
  public:
   /// Throws InvalidInput unless every fold below the largest has rows, and there are two folds or more.
-  SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row);
+  SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team);
 
   std::size_t n_rows() const { return data_.n_rows(); }
   std::size_t n_features() const { return data_.n_features(); }
@@ -47,7 +48,8 @@ class SearchRows {
   bool has_missing() const { return has_missing_; }
 
  private:
-  SearchRows(const Dataset& data, const std::vector<std::size_t>& order);
+  SearchRows(const Dataset& data, const std::vector<std::size_t>& order, ThreadTeam& team);
+  void copy_codes(std::size_t f);
 
   Dataset data_;
   std::vector<std::size_t> fold_begin_;     // n_folds + 1

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "structure/search_kernels.hpp"
-#include "support/parallel.hpp"
 
 namespace tanager {
 namespace {
@@ -42,14 +41,14 @@ struct SearchScorer::Bounds {
 };
 
 SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start,
-                           const SearchOptions& options, int threads)
+                           const SearchOptions& options, ThreadTeam& team)
     : rows_(rows),
       tables_(tables),
       pairs_(rows, tables),
       state_{std::vector<std::vector<std::size_t>>(rows.n_features()), std::vector<bool>(rows.n_features(), true)},
       objective_(options.objective),
       memory_limit_(options.memory_limit),
-      threads_(threads),
+      team_(team),
       sums_(rows.n_rows() * tables.width()),
       segment_of_row_(rows.n_rows()) {
   const std::size_t width = tables_.width();
@@ -407,6 +406,19 @@ void SearchScorer::score_group(std::span<const Move> moves, std::span<const std:
   }
 }
 
+/// Groups in the order in which threads take them: what takes long at the end would keep the others waiting.
+std::vector<std::size_t> SearchScorer::longest_first(std::size_t begin, std::size_t end,
+                                                     const std::function<std::size_t(std::size_t)>& work_of) const {
+  std::vector<std::size_t> groups(end - begin);
+  std::iota(groups.begin(), groups.end(), begin);
+  if (team_.size() == 1) return groups;
+  std::vector<std::size_t> work;
+  for (const std::size_t g : groups) work.push_back(work_of(g));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](std::size_t a, std::size_t b) { return work[a - begin] > work[b - begin]; });
+  return groups;
+}
+
 std::vector<double> SearchScorer::scores(std::span<const Move> moves, const MoveGenerator& generator,
                                          const std::function<void(std::size_t done)>& poll) const {
   // Grouped by what they change, in the order of the groups' numbers; there may be millions, so they are counted out.
@@ -432,15 +444,18 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
   const std::size_t n_groups = group_begin.size() - 1;
   while (group < n_groups) {
     std::size_t end = group + 1;
-    const auto least = static_cast<std::size_t>(4 * resolve_threads(threads_));
+    const std::size_t least = 4 * team_.size();
     while (end < n_groups && (end - group < least ||
                               static_cast<double>(group_begin[end] - group_begin[group]) * work_per_move < kPollWork))
       ++end;
-    parallel_for(end - group, 1, threads_, [&](std::size_t first, std::size_t last) {
-      for (std::size_t g = group + first; g < group + last; ++g)
-        score_group(moves, std::span(order).subspan(group_begin[g], group_begin[g + 1] - group_begin[g]), generator,
-                    scores);
+    const auto members = [&](std::size_t g) {
+      return std::span(order).subspan(group_begin[g], group_begin[g + 1] - group_begin[g]);
+    };
+    const std::vector<std::size_t> batch = longest_first(group, end, [&](std::size_t g) {
+      return members(g).size() * generator.expand(moves[members(g)[0]], state_).size();
     });
+    team_.run_items(batch.size(),
+                    [&](std::size_t i, std::size_t) { score_group(moves, members(batch[i]), generator, scores); });
     group = end;
     poll(group_begin[group]);
   }

@@ -14,6 +14,7 @@
 #include "structure/search_super_parent.hpp"
 #include "structure/search_tables.hpp"
 #include "support/cpu.hpp"
+#include "support/parallel.hpp"
 #include "tanager/search.hpp"
 
 namespace tanager {
@@ -21,7 +22,7 @@ namespace tanager {
 class SearchScorer {
  public:
   SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,
-               int threads);
+               ThreadTeam& team);
 
   const SearchState& state() const { return state_; }
   /// The score of every fold after some changes; none gives that of the present structure.
@@ -64,6 +65,8 @@ class SearchScorer {
   bool is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const;
   void score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
                          std::vector<double>& scores) const;
+  std::vector<std::size_t> longest_first(std::size_t begin, std::size_t end,
+                                         const std::function<std::size_t(std::size_t group)>& work_of) const;
   void score_group(std::span<const Move> moves, std::span<const std::size_t> members, const MoveGenerator& generator,
                    std::vector<double>& scores) const;
   /// Score of every candidate and fold; `base` is what all of them take away.
@@ -89,7 +92,7 @@ class SearchScorer {
   SearchState state_;
   SearchObjective objective_;
   std::size_t memory_limit_;
-  int threads_;
+  ThreadTeam& team_;
   Isa isa_ = best_isa();
   std::vector<double> sums_;  // [row][width]
   mutable std::unique_ptr<SuperParentSums> super_parents_;

@@ -8,7 +8,6 @@
 
 #include "graph/spanning_tree.hpp"
 #include "structure/search_cells.hpp"
-#include "support/parallel.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {
@@ -20,6 +19,13 @@ constexpr std::size_t kMaxLogTable = std::size_t{1} << 20;
 static_assert(kMaxLogTable < (std::size_t{1} << 24), "pairs are counted in single precision, exact below 2^24");
 /// Up to this many features the tables of pairs are kept in an array of their own.
 constexpr std::size_t kMaxPairedFeatures = 1024;
+/// Logarithms, and pairs of features, handed to a thread at once.
+constexpr std::size_t kLogsAtOnce = 512, kPairsAtOnce = 64;
+
+/// What is kept elsewhere for as long as anybody looks at it.
+Terms kept_elsewhere(const FamilyTerms* terms) {
+  return Terms(Terms(), terms);
+}
 
 LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
   const Dataset& data = rows.data();
@@ -79,46 +85,53 @@ std::size_t FamilyTerms::bytes() const {
   return total;
 }
 
-SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options, int threads)
+SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options, ThreadTeam& team)
     : rows_(rows),
       alpha_(options.alpha),
       grid_(make_grid(rows, options)),
       width_(width_for(rows.n_classes(), grid_)),
       memory_limit_(options.memory_limit),
-      keeps_small_apart_(rows.n_features() <= kMaxPairedFeatures) {
-  tabulate_logarithms();
-  count_pairs(threads);
+      small_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0) {
+  // Folds are few and take long to count; logarithms are in small pieces that fill the gap at the end.
+  Tasks logarithms, tasks;
+  add_logarithms(logarithms);
+  add_counting(tasks, team.size());
+  tasks.insert(tasks.end(), logarithms.begin(), logarithms.end());
+  team.run_items(tasks.size(), [&](std::size_t i, std::size_t) { tasks[i](); });
+  leave_folds_out(team);
   estimate_prior(options.class_prior);
-  const std::size_t n = rows.n_features();
-  if (keeps_small_apart_) kept_.with([&](Kept& kept) { kept.small.resize(n * n); });
 }
 
-void SearchTables::tabulate_logarithms() {
+void SearchTables::add_logarithms(Tasks& tasks) {
   if (rows_.data().is_weighted() || rows_.n_rows() > kMaxLogTable) return;
-  const auto tabulate = [&](double added) {
-    std::vector<double> logs(rows_.n_rows() + 1);
-    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = grid_.round(std::log(static_cast<double>(i) + added));
-    return logs;
+  const auto tabulate = [&](std::vector<double>& logs, double added) {
+    logs.resize(rows_.n_rows() + 1);
+    for (std::size_t begin = 0; begin < logs.size(); begin += kLogsAtOnce)
+      tasks.push_back(
+          [this, part = std::span(logs).subspan(begin, std::min(kLogsAtOnce, logs.size() - begin)), begin, added] {
+            for (std::size_t i = 0; i < part.size(); ++i)
+              part[i] = grid_.round(std::log(static_cast<double>(begin + i) + added));
+          });
   };
   std::map<std::uint32_t, std::size_t> known;
-  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
-    const auto [found, inserted] = known.try_emplace(rows_.n_values(f), known.size());
-    log_sums_of_feature_.push_back(found->second);
-    if (inserted) log_sums_.push_back(tabulate(rows_.n_values(f) * alpha_));
-  }
-  log_counts_ = tabulate(alpha_);
+  for (std::size_t f = 0; f < rows_.n_features(); ++f)
+    log_sums_of_feature_.push_back(known.try_emplace(rows_.n_values(f), known.size()).first->second);
+  log_sums_.resize(known.size());
+  for (const auto& [values, place] : known) tabulate(log_sums_[place], values * alpha_);
+  tabulate(log_counts_, alpha_);
 }
 
 /// Whether the counts of all pairs take at most half of the memory, with those that each thread makes of a fold in
 /// double precision beside them.
-bool SearchTables::can_keep_pairs(int threads) const {
+bool SearchTables::can_keep_pairs(std::size_t threads) const {
   double values = 0, squares = 0;
   for (std::size_t f = 0; f < rows_.n_features(); ++f) {
     values += rows_.n_values(f);
     squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
   }
   const double cells = (values * values - squares) / 2 * rows_.n_classes();
-  const auto folds = static_cast<double>(rows_.n_folds()), at_once = std::min<double>(resolve_threads(threads), folds);
+  const auto folds = static_cast<double>(rows_.n_folds());
+  const double at_once = std::min(static_cast<double>(threads), folds);
   const double bytes = cells * (folds * sizeof(float) + at_once * sizeof(double));
   return !log_counts_.empty() && bytes <= static_cast<double>(memory_limit_) / 2;
 }
@@ -138,27 +151,37 @@ void SearchTables::place_pairs() {
   single_counts_.resize(singles * folds);
 }
 
-void SearchTables::count_pairs(int threads) {
+void SearchTables::add_counting(Tasks& tasks, std::size_t threads) {
   if (!can_keep_pairs(threads)) return;
   place_pairs();
-  const std::size_t n = rows_.n_features(), folds = rows_.n_folds(), singles = single_counts_.size() / folds;
-  parallel_for(folds, 1, threads, [&](std::size_t k, std::size_t) {
-    const CountSet counts = count(rows_.fold(k), CountScope::kPairs);
-    for (std::size_t u = 0; u < n; ++u) {
-      std::copy(counts.single(u).begin(), counts.single(u).end(),
-                single_counts_.data() + k * singles + single_offsets_[u]);
-      for (std::size_t v = u + 1; v < n; ++v) {
-        const auto cells = counts.pair(u, v);
-        std::copy(cells.begin(), cells.end(),
-                  pair_counts_.data() + pair_offsets_[pair_index(u, v, n)] + k * cells.size());
-      }
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k) tasks.push_back([this, k] { count_fold(k); });
+}
+
+void SearchTables::count_fold(std::size_t k) {
+  const std::size_t n = rows_.n_features(), singles = single_counts_.size() / rows_.n_folds();
+  const CountSet counts = count(rows_.fold(k), CountScope::kPairs);
+  const std::size_t* offset = pair_offsets_.data();
+  for (std::size_t u = 0; u < n; ++u) {
+    std::copy(counts.single(u).begin(), counts.single(u).end(),
+              single_counts_.data() + k * singles + single_offsets_[u]);
+    for (std::size_t v = u + 1; v < n; ++v) {
+      const auto cells = counts.pair(u, v);
+      std::copy(cells.begin(), cells.end(), pair_counts_.data() + *offset++ + k * cells.size());
+    }
+  }
+}
+
+/// Turns the counts of every fold into those of all others.
+void SearchTables::leave_folds_out(ThreadTeam& team) {
+  if (single_counts_.empty()) return;
+  const std::size_t folds = rows_.n_folds();
+  leave_out_folds(single_counts_, folds);
+  team.run(pair_offsets_.size(), kPairsAtOnce, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t pair = begin; pair < end; ++pair) {
+      const std::size_t last = pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : pair_counts_.size();
+      leave_out_folds(std::span(pair_counts_).subspan(pair_offsets_[pair], last - pair_offsets_[pair]), folds);
     }
   });
-  leave_out_folds(single_counts_, folds);
-  for (std::size_t pair = 0; pair < pair_offsets_.size(); ++pair) {
-    const std::size_t end = pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : pair_counts_.size();
-    leave_out_folds(std::span(pair_counts_).subspan(pair_offsets_[pair], end - pair_offsets_[pair]), folds);
-  }
   kept_.with([&](Kept& kept) { kept.bytes = (pair_counts_.size() + single_counts_.size()) * sizeof(float); });
 }
 
@@ -228,24 +251,33 @@ bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents,
 }
 
 Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
-  const bool small = keeps_small_apart_ && parents.size() <= 1;
-  const std::size_t place = small ? child * rows_.n_features() + (parents.empty() ? child : parents[0]) : 0;
-  const Terms known = kept_.with([&](const Kept& kept) -> Terms {
-    if (small) return kept.small[place];
-    const auto found = kept.large.find({child, parents});
-    return found == kept.large.end() ? nullptr : found->second;
+  if (!small_.empty() && parents.size() <= 1) {
+    auto& place = small_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
+    if (const FamilyTerms* known = place.load(std::memory_order_acquire)) return kept_elsewhere(known);
+    auto made = std::make_unique<const FamilyTerms>(compute(child, parents));
+    return kept_.with([&](Kept& kept) -> Terms {
+      if (const FamilyTerms* known = place.load(std::memory_order_relaxed)) return kept_elsewhere(known);
+      if (kept.bytes + made->bytes() > memory_limit_) return Terms(std::move(made));
+      kept.bytes += made->bytes();
+      place.store(made.get(), std::memory_order_release);
+      kept.small.push_back(std::move(made));
+      return kept_elsewhere(kept.small.back().get());
+    });
+  }
+  std::pair key{child, parents};
+  const FamilyTerms* known = kept_.with([&](const Kept& kept) {
+    const auto found = kept.large.find(key);
+    return found == kept.large.end() ? nullptr : found->second.get();
   });
-  if (known) return known;
-  auto made = std::make_shared<const FamilyTerms>(compute(child, parents));
-  kept_.with([&](Kept& kept) {
-    if (kept.bytes + made->bytes() > memory_limit_) return;
-    kept.bytes += made->bytes();
-    if (small)
-      kept.small[place] = made;
-    else
-      kept.large.try_emplace({child, parents}, made);
+  if (known) return kept_elsewhere(known);
+  auto made = std::make_unique<const FamilyTerms>(compute(child, parents));
+  return kept_.with([&](Kept& kept) -> Terms {
+    if (kept.bytes + made->bytes() > memory_limit_) return Terms(std::move(made));
+    const std::size_t bytes = made->bytes();
+    const auto [place, is_new] = kept.large.try_emplace(std::move(key), std::move(made));
+    if (is_new) kept.bytes += bytes;
+    return kept_elsewhere(place->second.get());
   });
-  return made;
 }
 
 FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size_t>& parents) const {

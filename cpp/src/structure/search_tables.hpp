@@ -1,8 +1,10 @@
 // The tables that candidates are judged with: for every fold, ln P(feature | parents, class) from all other folds.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +14,7 @@
 #include "structure/search_grid.hpp"
 #include "structure/search_rows.hpp"
 #include "support/guarded.hpp"
+#include "support/parallel.hpp"
 #include "tanager/search.hpp"
 
 namespace tanager {
@@ -34,12 +37,14 @@ struct FamilyTerms {
   std::size_t bytes() const;
 };
 
+/// Owns the terms, unless SearchTables keeps them: then it is a mere pointer, since counting the users of what all
+/// threads use would make them wait for each other.
 using Terms = std::shared_ptr<const FamilyTerms>;
 
 /// Counts once, computes the terms of a family when they are first asked for, and keeps them as long as memory allows.
 class SearchTables {
  public:
-  SearchTables(const SearchRows& rows, const SearchOptions& options, int threads);
+  SearchTables(const SearchRows& rows, const SearchOptions& options, ThreadTeam& team);
 
   const LogGrid& grid() const { return grid_; }
   /// Numbers per row. With two classes the difference of the second's log-joint and the first's says all, unless both
@@ -54,7 +59,7 @@ class SearchTables {
   /// Whether the table of a child with two sets of parents stays within the limits.
   bool fits(std::size_t child, std::span<const std::size_t> parents, std::span<const std::size_t> added) const;
 
-  /// Safe to call from several threads. `parents` in increasing order.
+  /// Safe to call from several threads. `parents` in increasing order. Valid as long as these tables.
   Terms terms(std::size_t child, const std::vector<std::size_t>& parents) const;
 
   /// The terms of a pair whose child has no other parents, [fold][parent][child], written to `out`; only if
@@ -75,10 +80,13 @@ class SearchTables {
     const T* cells;
     std::size_t configuration, value;
   };
-  bool can_keep_pairs(int threads) const;
+  using Tasks = std::vector<std::function<void()>>;
+  bool can_keep_pairs(std::size_t threads) const;
   void place_pairs();
-  void count_pairs(int threads);
-  void tabulate_logarithms();
+  void count_fold(std::size_t k);
+  void add_counting(Tasks& tasks, std::size_t threads);
+  void add_logarithms(Tasks& tasks);
+  void leave_folds_out(ThreadTeam& team);
   void estimate_prior(const std::vector<double>& given);
   template <class Set>
   void to_training(std::vector<Set>& folds) const;
@@ -111,12 +119,14 @@ class SearchTables {
   std::vector<std::vector<double>> log_sums_;
   std::vector<std::size_t> log_sums_of_feature_;
   struct Kept {
-    std::vector<Terms> small;  // of families with at most one parent: [child][parent, or the child itself]
-    std::map<std::pair<std::size_t, std::vector<std::size_t>>, Terms> large;
+    std::vector<std::unique_ptr<const FamilyTerms>> small;  // in the order in which they came
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::unique_ptr<const FamilyTerms>> large;
     std::size_t bytes = 0;
   };
-  bool keeps_small_apart_;
   mutable Guarded<Kept> kept_;
+  // Those of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
+  // empty.
+  mutable std::vector<std::atomic<const FamilyTerms*>> small_;
 };
 
 }  // namespace tanager

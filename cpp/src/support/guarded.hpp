@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "support/pause.hpp"
+
 namespace tanager {
 
 template <class T>
@@ -11,11 +13,23 @@ class Guarded {
   /// Calls use(value) while nobody else does, and returns what it returns.
   template <class Use>
   auto with(Use use) {
-    const std::scoped_lock hold(lock_);
+    const std::unique_lock hold = take();
     return use(value_);
   }
 
  private:
+  /// Values are used for moments only, and a thread that sleeps takes far longer to wake up.
+  std::unique_lock<std::mutex> take() {
+    std::unique_lock hold(lock_, std::try_to_lock);
+    for (int looks = 0; !hold && looks < kLooks; ++looks) {
+      pause_briefly();
+      (void)hold.try_lock();
+    }
+    if (!hold) hold.lock();
+    return hold;
+  }
+
+  static constexpr int kLooks = 128;
   std::mutex lock_;
   T value_;
 };

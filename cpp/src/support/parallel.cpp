@@ -1,125 +1,142 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <barrier>
-#include <exception>
-#include <latch>
-#include <mutex>
-#include <optional>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <chrono>
+#include <utility>
+
+#include "support/pause.hpp"
 
 namespace tanager {
+namespace {
+
+/// Set in the gate while threads may come in; the other bits count those inside.
+constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
+
+/// How long a thread looks for something to happen before it sleeps: waking up takes about as long, so that waiting
+/// costs at most twice what it would if the future were known.
+constexpr std::chrono::microseconds kPatience{60};
+constexpr int kLooksPerTime = 16;
+
+/// Waits until the value is no longer `old`. Where threads outnumber cores, looking on would only keep others from
+/// work.
+void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool patient) {
+  if (patient) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    do {
+      for (int i = 0; i < kLooksPerTime; ++i) {
+        if (value.load(std::memory_order_acquire) != old) return;
+        pause_briefly();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
 
 int resolve_threads(int threads) {
   if (threads > 0) return threads;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void parallel_for(std::size_t count, std::size_t grain, int threads,
-                  const std::function<void(std::size_t, std::size_t)>& body) {
-  if (count == 0) return;
-  grain = std::max<std::size_t>(grain, 1);
-  const std::size_t chunks = (count + grain - 1) / grain;
-  const std::size_t workers = std::min<std::size_t>(static_cast<std::size_t>(resolve_threads(threads)), chunks);
-  if (workers == 1) {
-    for (std::size_t begin = 0; begin < count; begin += grain) body(begin, std::min(count, begin + grain));
-    return;
-  }
-
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failure_lock;
-  const auto work = [&] {
-    for (std::size_t chunk = next++; chunk < chunks; chunk = next++) {
-      try {
-        body(chunk * grain, std::min(count, (chunk + 1) * grain));
-      } catch (...) {
-        const std::scoped_lock hold(failure_lock);
-        if (!failure) failure = std::current_exception();
-        next = chunks;  // nobody starts another chunk
-      }
-    }
-  };
-
-  std::vector<std::thread> others;
-  others.reserve(workers - 1);
-  try {
-    for (std::size_t i = 1; i < workers; ++i) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: those that run, and this one, do the work.
-  }
-  work();
-  for (auto& thread : others) thread.join();
-  if (failure) std::rethrow_exception(failure);
+ThreadTeam::~ThreadTeam() {
+  if (others_.empty()) return;
+  over_.store(true, std::memory_order_relaxed);
+  pieces_.fetch_add(1, std::memory_order_release);
+  pieces_.notify_all();
+  for (auto& thread : others_) thread.join();
 }
 
-namespace {
+void ThreadTeam::run(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body) {
+  grain = std::max<std::size_t>(grain, 1);
+  run_items((count + grain - 1) / grain,
+            [&](std::size_t chunk, std::size_t) { body(chunk * grain, std::min(count, (chunk + 1) * grain)); });
+}
 
-/// The shared state of a team that goes through phases. A failed item must not keep the others waiting, so every thread
-/// arrives at every barrier, with or without work done.
-class PhaseTeam {
- public:
-  explicit PhaseTeam(std::span<const Phase> phases) : phases_(phases), next_(phases.size()) {}
-
-  void run(std::size_t workers) {
-    std::vector<std::thread> others;
-    others.reserve(workers - 1);
-    try {
-      for (std::size_t i = 1; i < workers; ++i)
-        others.emplace_back([this, i] {
-          start_.wait();
-          work(i);
-        });
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those that run, and this one, do the work.
-    }
-    barrier_.emplace(static_cast<std::ptrdiff_t>(others.size()) + 1);
-    start_.count_down();
-    work(0);
-    for (auto& thread : others) thread.join();
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  void work(std::size_t worker) {
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-      for (std::size_t item = next_[p]++; item < phases_[p].count && !failed_; item = next_[p]++) {
-        try {
-          phases_[p].body(item, worker);
-        } catch (...) {
-          const std::scoped_lock hold(failure_lock_);
-          if (!failure_) failure_ = std::current_exception();
-          failed_ = true;
-        }
-      }
-      if (p + 1 < phases_.size()) barrier_->arrive_and_wait();
-    }
-  }
-
-  std::span<const Phase> phases_;
-  std::vector<std::atomic<std::size_t>> next_;
-  std::latch start_{1};
-  std::optional<std::barrier<>> barrier_;  // made when the number of threads that really started is known
-  std::atomic<bool> failed_{false};
-  std::exception_ptr failure_;
-  std::mutex failure_lock_;
-};
-
-}  // namespace
-
-void run_phases(std::span<const Phase> phases, int threads) {
-  std::size_t most = 0;
-  for (const Phase& phase : phases) most = std::max(most, phase.count);
-  const std::size_t workers = std::min<std::size_t>(static_cast<std::size_t>(resolve_threads(threads)), most);
-  if (workers > 1) {
-    PhaseTeam(phases).run(workers);
+void ThreadTeam::run_items(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) {
+  if (std::min(size_, count) < 2) {
+    for (std::size_t item = 0; item < count; ++item) body(item, 0);
     return;
   }
-  for (const Phase& phase : phases)
-    for (std::size_t item = 0; item < phase.count; ++item) phase.body(item, 0);
+  body_ = &body;
+  count_ = count;
+  next_.store(0, std::memory_order_relaxed);
+  gate_.store(kOpen, std::memory_order_release);
+  pieces_.fetch_add(1, std::memory_order_release);
+  pieces_.notify_all();
+  start(std::min(size_, count) - 1);
+  work(0);
+  finish();
+}
+
+/// Has at least this many other threads, if the system gives them.
+void ThreadTeam::start(std::size_t others) {
+  if (others_.size() >= others) return;
+  try {
+    while (others_.size() < others)
+      others_.emplace_back([this, worker = others_.size() + 1] { wait_and_work(worker); });
+  } catch (const std::exception&) {
+    // The system gives no more threads, or no memory for them: those that run, and this one, do the work.
+  }
+}
+
+void ThreadTeam::wait_and_work(std::size_t worker) {
+  // To ask how many cores there are takes longer than a short piece of work, so that comes first: it has begun already.
+  bool asked = false;
+  while (true) {
+    const std::uint32_t seen = pieces_.load(std::memory_order_acquire);
+    if (over_.load(std::memory_order_relaxed)) return;
+    if (enter()) {
+      work(worker);
+      leave();
+    }
+    if (!std::exchange(asked, true)) patient_ = size_ <= static_cast<std::size_t>(resolve_threads(0));
+    await_change(pieces_, seen, patient_);
+  }
+}
+
+/// Nobody waits for a thread that wakes up too late: it does not come in.
+bool ThreadTeam::enter() {
+  std::uint32_t inside = gate_.load(std::memory_order_relaxed);
+  while ((inside & kOpen) != 0)
+    if (gate_.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+void ThreadTeam::leave() {
+  if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
+}
+
+void ThreadTeam::work(std::size_t worker) {
+  while (true) {
+    const std::size_t item = next_.fetch_add(1, std::memory_order_relaxed);
+    if (item >= count_) return;
+    try {
+      (*body_)(item, worker);
+    } catch (...) {
+      const std::scoped_lock hold(failure_lock_);
+      if (!failure_) failure_ = std::current_exception();
+      next_.store(count_, std::memory_order_relaxed);  // nobody starts another item
+    }
+  }
+}
+
+/// Shuts the gate and waits for those inside.
+void ThreadTeam::finish() {
+  std::uint32_t inside = gate_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
+  for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside, patient_);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void parallel_for(std::size_t count, std::size_t grain, int threads,
+                  const std::function<void(std::size_t, std::size_t)>& body) {
+  ThreadTeam(threads).run(count, grain, body);
+}
+
+void run_phases(std::span<const Phase> phases, int threads) {
+  ThreadTeam team(threads);
+  for (const Phase& phase : phases) team.run_items(phase.count, phase.body);
 }
 
 }  // namespace tanager

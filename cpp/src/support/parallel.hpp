@@ -1,30 +1,81 @@
 // The one place that starts threads. Work is split into fixed chunks, so no result depends on the number of threads.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <functional>
+#include <mutex>
 #include <span>
+#include <thread>
+#include <vector>
 
 namespace tanager {
 
 /// Number of threads to use for a request: zero or less means all the machine has.
 int resolve_threads(int threads);
 
-/// Calls body(begin, end) on consecutive ranges of [0, count), each at most `grain` long, on up to `threads` threads.
-/// Ranges are handed out in order as threads become free; the first exception stops the rest and is rethrown here.
+/// Threads for many short pieces of work, one after the other. Others are started when a piece first has work for them
+/// and end with the team; between two pieces they wait, at first without sleeping, since the next one mostly comes
+/// soon. A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
+class ThreadTeam {
+ public:
+  /// Up to `threads` threads, the caller's included.
+  explicit ThreadTeam(int threads) : size_(static_cast<std::size_t>(resolve_threads(threads))) {}
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  /// The most threads that ever work at once.
+  std::size_t size() const { return size_; }
+
+  /// Calls body(begin, end) on consecutive ranges of [0, count), each at most `grain` long. Ranges are handed out in
+  /// order as threads become free; the first exception stops the rest and is rethrown here.
+  void run(std::size_t count, std::size_t grain, const std::function<void(std::size_t begin, std::size_t end)>& body);
+
+  /// Calls body(item, worker) for every item in [0, count), the worker being the number of the thread, below size(): it
+  /// tells scratch memory apart and must not change any result.
+  void run_items(std::size_t count, const std::function<void(std::size_t item, std::size_t worker)>& body);
+
+ private:
+  void start(std::size_t others);
+  void wait_and_work(std::size_t worker);
+  bool enter();
+  void leave();
+  void work(std::size_t worker);
+  void finish();
+
+  const std::size_t size_;
+  std::vector<std::thread> others_;
+
+  // The present piece of work: written while the gate is shut and nobody inside, read by those inside.
+  const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
+  std::size_t count_ = 0;
+  std::exception_ptr failure_;
+  std::mutex failure_lock_;
+
+  // Each in a cache line of its own, for others write them while the rest is read.
+  static constexpr std::size_t kLine = 64;
+  alignas(kLine) std::atomic<std::size_t> next_{0};      // the first item that nobody has taken
+  alignas(kLine) std::atomic<std::uint32_t> pieces_{0};  // begun so far; others wait for it to change
+  alignas(kLine) std::atomic<std::uint32_t> gate_{0};    // threads inside a piece, and whether more may come in
+  std::atomic<bool> over_{false};
+  std::atomic<bool> patient_{true};  // whether waiting threads have cores to themselves, as far as is known
+};
+
+/// One piece of work for a team of its own.
 void parallel_for(std::size_t count, std::size_t grain, int threads,
                   const std::function<void(std::size_t begin, std::size_t end)>& body);
 
-/// One step of a longer work: body(item, worker) for every item in [0, count). The worker is the number of the thread
-/// that runs the item, below resolve_threads(threads): it tells scratch memory apart and must not change any result.
+/// One step of a longer work: body(item, worker) for every item in [0, count), as ThreadTeam::run_items calls it.
 struct Phase {
   std::size_t count = 0;
   std::function<void(std::size_t item, std::size_t worker)> body;
 };
 
-/// Runs the phases one after the other on up to `threads` threads, started once for all of them: a phase begins when
-/// all items of the one before are done. Items are handed out in order; the first exception stops the rest and is
-/// rethrown.
+/// Runs the phases one after the other on one team of up to `threads` threads: a phase begins when all items of the one
+/// before are done.
 void run_phases(std::span<const Phase> phases, int threads);
 
 }  // namespace tanager

@@ -1,0 +1,177 @@
+// Teams of threads: everything is done once, whoever does it and however they wait.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <functional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "support/guarded.hpp"
+#include "support/parallel.hpp"
+
+using namespace tanager;
+
+namespace {
+
+const std::vector<int> kSizes{1, 2, 3, 8};
+
+void sleep_for(int microseconds) {
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+
+/// Waits until others have come this far, but not forever where there are no others.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 5000 && !condition(); ++i) sleep_for(1000);
+  return condition();
+}
+
+}  // namespace
+
+TEST(every_range_is_done_once) {
+  for (const int size : kSizes) {
+    ThreadTeam team(size);
+    CHECK_EQ(team.size(), static_cast<std::size_t>(size));
+    for (const std::size_t count : {0, 1, 2, 7, 64, 1000})
+      for (const std::size_t grain : {0, 1, 3, 64, 2000}) {
+        std::vector<std::atomic<int>> times(count);
+        std::atomic<std::size_t> longest{0};
+        team.run(count, grain, [&](std::size_t begin, std::size_t end) {
+          CHECK(begin < end && end <= count);
+          for (std::size_t i = begin; i < end; ++i) ++times[i];
+          std::size_t known = longest;
+          while (known < end - begin && !longest.compare_exchange_weak(known, end - begin)) {
+          }
+        });
+        for (const auto& n : times) CHECK_EQ(n.load(), 1);
+        CHECK(longest <= std::max<std::size_t>(grain, 1));
+      }
+  }
+}
+
+TEST(pieces_follow_each_other_at_any_distance) {
+  for (const int size : kSizes) {
+    ThreadTeam team(size);
+    // Plain numbers: every piece must see what all threads have written in the one before.
+    std::vector<std::size_t> values(37), next(37);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = i;
+    for (int piece = 0; piece < 370; ++piece) {
+      if (piece % 100 == 50) sleep_for(3000);  // long enough to fall asleep
+      team.run_items(values.size(), [&](std::size_t i, std::size_t) { next[i] = values[(i + 1) % values.size()] + 1; });
+      values.swap(next);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) CHECK_EQ(values[i], i + 370);
+  }
+}
+
+TEST(threads_are_numbered_and_work_at_the_same_time) {
+  ThreadTeam team(3);
+  for (int piece = 0; piece < 20; ++piece) {
+    std::atomic<int> present{0};
+    Guarded<std::set<std::size_t>> workers;
+    // No item ends before all three have begun, so that no thread can do two of them.
+    team.run_items(3, [&](std::size_t, std::size_t worker) {
+      ++present;
+      CHECK(comes_true([&] { return present == 3; }));
+      workers.with([&](auto& seen) { seen.insert(worker); });
+    });
+    CHECK(workers.with([](const auto& seen) { return seen == std::set<std::size_t>{0, 1, 2}; }));
+  }
+}
+
+TEST(no_more_threads_than_items) {
+  ThreadTeam team(8);
+  Guarded<std::set<std::thread::id>> threads;
+  for (int piece = 0; piece < 50; ++piece)
+    team.run_items(2, [&](std::size_t, std::size_t) {
+      threads.with([](auto& seen) { seen.insert(std::this_thread::get_id()); });
+    });
+  CHECK(threads.with([](const auto& seen) { return seen.size() <= 2; }));
+}
+
+TEST(the_first_exception_stops_the_rest) {
+  for (const int size : kSizes) {
+    ThreadTeam team(size);
+    for (int piece = 0; piece < 20; ++piece) {
+      std::atomic<std::size_t> done{0};
+      CHECK_THROWS(std::runtime_error,
+                   team.run_items(100000,
+                                  [&](std::size_t i, std::size_t) {
+                                    if (i == 5) throw std::runtime_error("item five");
+                                    ++done;
+                                  }),
+                   "item five");
+      CHECK(done < 100000 - 1);
+      done = 0;  // and the team is as good as before
+      team.run_items(100, [&](std::size_t, std::size_t) { ++done; });
+      CHECK_EQ(done.load(), std::size_t{100});
+    }
+  }
+}
+
+TEST(all_may_fail_at_once) {
+  ThreadTeam team(4);
+  for (int piece = 0; piece < 50; ++piece)
+    CHECK_THROWS(
+        std::runtime_error,
+        team.run_items(4, [](std::size_t i, std::size_t) { throw std::runtime_error("item " + std::to_string(i)); }),
+        "item ");
+}
+
+TEST(nobody_waits_for_a_thread_that_comes_late) {
+  // More threads than any machine has cores: some of them wake up when the piece is over, and must not enter the next
+  // one with what they knew of the last.
+  ThreadTeam team(40);
+  std::size_t sum = 0;
+  for (std::size_t piece = 0; piece < 200; ++piece) {
+    std::vector<std::size_t> found(41, 0);
+    team.run_items(found.size(), [&](std::size_t i, std::size_t) { found[i] = piece; });
+    for (const std::size_t value : found) sum += value;
+  }
+  CHECK_EQ(sum, std::size_t{41 * 199 * 100});
+}
+
+TEST(waiting_threads_fall_asleep) {
+  for (const int size : {2, 4}) {
+    ThreadTeam team(size);
+    std::atomic<int> present{0};
+    team.run_items(static_cast<std::size_t>(size), [&](std::size_t, std::size_t) {
+      ++present;
+      CHECK(comes_true([&] { return present == size; }));
+    });
+    const std::clock_t before = std::clock();  // of all threads
+    sleep_for(100000);
+    const double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    CHECK(used < 0.05);
+  }
+}
+
+TEST(phases_are_apart) {
+  for (const int size : kSizes) {
+    std::vector<int> a(50, 0), b(50, 0);
+    std::vector<Phase> phases;
+    phases.push_back({a.size(), [&](std::size_t i, std::size_t) { a[i] = static_cast<int>(i); }});
+    phases.push_back({b.size(), [&](std::size_t i, std::size_t worker) {
+                        CHECK(worker < static_cast<std::size_t>(size));
+                        b[i] = a[a.size() - 1 - i];  // another thread may have written it
+                      }});
+    run_phases(phases, size);
+    for (std::size_t i = 0; i < b.size(); ++i) CHECK_EQ(b[i], static_cast<int>(49 - i));
+  }
+}
+
+TEST(guarded_values_are_used_one_at_a_time) {
+  Guarded<long> total;
+  total.with([](long& value) { value = 0; });
+  ThreadTeam(4).run(40000, 10, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) total.with([&](long& value) { value += static_cast<long>(i); });
+  });
+  CHECK_EQ(total.with([](long& value) { return value; }), 39999L * 20000);
+}
+
+TEST_MAIN
