@@ -23,10 +23,15 @@ FamilyTables family_tables(const Network& network);
 /// refresh_logs() before the next row.
 struct InferenceTables {
   explicit InferenceTables(FamilyTables probabilities);
+  /// From logarithms alone.
+  static InferenceTables from_logs(FamilyTables logs);
   void refresh_logs();
 
   FamilyTables probabilities;
   FamilyTables logs;
+
+ private:
+  InferenceTables() = default;
 };
 
 /// The cells of all cliques of a junction tree together may not number more than this, classes included.

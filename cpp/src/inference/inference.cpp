@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "inference/forest.hpp"
 #include "inference/plan.hpp"
 #include "inference/plan_cache.hpp"
 #include "inference/propagate.hpp"
+#include "support/vector_exp.hpp"
 
 namespace tanager {
 namespace {
@@ -18,15 +21,20 @@ constexpr std::size_t kBits = 64;
 }  // namespace
 
 struct Inference::Impl {
+  Impl(FamilyScopes families, std::uint64_t limit) : scopes(std::move(families)), max_cells(limit) {
+    if (Forest::fits(scopes)) forest.emplace(scopes);
+  }
+
   FamilyScopes scopes;
   std::uint64_t max_cells;
+  std::optional<Forest> forest;
   PlanCache plans{kCacheBytes};
 
   /// The plan of a row; `pattern` is that of the last row, whose plan is kept if the pattern is the same.
   void find_plan(std::span<const Code> row, bool every_feature, Pattern& pattern, std::shared_ptr<const Plan>& plan) {
     const std::size_t n = scopes.n_features();
     Pattern now(n / kBits + 1, 0);
-    for (std::size_t f = 0; f < n; ++f) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
+    for (const std::size_t f : scopes.order()) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
     now.push_back(every_feature);
     if (plan && now == pattern) return;
     plan = plans.get(now, [&] {
@@ -36,15 +44,32 @@ struct Inference::Impl {
     });
     pattern = std::move(now);
   }
+
+  /// ln P(observed features, class). With `conditionals`, leaves what expected counts need.
+  std::span<const double> gather(const InferenceTables& tables, std::span<const Code> row, bool conditionals,
+                                 Workspace::State& state);
 };
 
 struct Inference::Workspace::State {
   Pattern pattern;
   std::shared_ptr<const Plan> plan;
   Propagation propagation;
-  std::vector<Code> row;
+  ForestState forest;
+  std::vector<Code> row;  // and its evidence: of the last collect()
+  std::vector<double> log_evidence;
   std::vector<double> weights;
 };
+
+std::span<const double> Inference::Impl::gather(const InferenceTables& tables, std::span<const Code> row,
+                                                bool conditionals, Workspace::State& state) {
+  if (forest) {
+    forest->gather(tables, row, conditionals, state.forest);
+    return state.forest.log_evidence;
+  }
+  find_plan(row, conditionals, state.pattern, state.plan);
+  tanager::gather(*state.plan, tables.logs, row, scopes.n_classes(), conditionals, state.propagation);
+  return state.propagation.log_evidence;
+}
 
 Inference::Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Inference::Workspace::~Workspace() = default;
@@ -53,7 +78,7 @@ Inference::Workspace& Inference::Workspace::operator=(Workspace&&) noexcept = de
 
 Inference::Inference(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                      std::uint64_t max_cells)
-    : impl_(new Impl{FamilyScopes(structure, std::move(cardinalities), n_classes), max_cells}) {}
+    : impl_(std::make_unique<Impl>(FamilyScopes(structure, std::move(cardinalities), n_classes), max_cells)) {}
 Inference::~Inference() = default;
 Inference::Inference(Inference&&) noexcept = default;
 Inference& Inference::operator=(Inference&&) noexcept = default;
@@ -68,27 +93,24 @@ std::uint32_t Inference::n_classes() const {
 
 void Inference::log_evidence(const InferenceTables& tables, std::span<const Code> row, Workspace& work,
                              std::span<double> out) const {
-  auto& state = *work.state_;
-  impl_->find_plan(row, false, state.pattern, state.plan);
-  gather(*state.plan, tables.logs, row, n_classes(), false, state.propagation);
-  std::ranges::copy(state.propagation.log_evidence, out.begin());
+  std::ranges::copy(impl_->gather(tables, row, false, *work.state_), out.begin());
 }
 
 void Inference::collect(const InferenceTables& tables, std::span<const Code> row, Workspace& work,
                         std::span<double> out) const {
-  auto& state = *work.state_;
-  impl_->find_plan(row, true, state.pattern, state.plan);
-  gather(*state.plan, tables.logs, row, n_classes(), true, state.propagation);
-  state.row.assign(row.begin(), row.end());
-  std::ranges::copy(state.propagation.log_evidence, out.begin());
+  const auto evidence = impl_->gather(tables, row, true, *work.state_);
+  std::ranges::copy(evidence, out.begin());
+  work.state_->row.assign(row.begin(), row.end());
+  work.state_->log_evidence.assign(evidence.begin(), evidence.end());
 }
 
-void Inference::add_family_posteriors(const InferenceTables&, std::span<const double> class_weights, Workspace& work,
-                                      FamilyTables& sums) const {
+void Inference::add_family_posteriors(const InferenceTables& tables, std::span<const double> class_weights,
+                                      Workspace& work, FamilyTables& sums) const {
   auto& state = *work.state_;
   state.weights.assign(class_weights.begin(), class_weights.end());
   for (std::size_t c = 0; c < state.weights.size(); ++c)
-    if (state.propagation.log_evidence[c] == -std::numeric_limits<double>::infinity()) state.weights[c] = 0;
+    if (state.log_evidence[c] == -std::numeric_limits<double>::infinity()) state.weights[c] = 0;
+  if (impl_->forest) return impl_->forest->add_beliefs(tables, state.row, state.weights, state.forest, sums);
   spread(*state.plan, state.weights, state.propagation);
   add_beliefs(*state.plan, state.row, state.weights, state.propagation, sums);
 }
@@ -102,6 +124,15 @@ FamilyTables Inference::zero_tables() const {
 
 InferenceTables::InferenceTables(FamilyTables given) : probabilities(std::move(given)) {
   refresh_logs();
+}
+
+InferenceTables InferenceTables::from_logs(FamilyTables logs) {
+  InferenceTables tables;
+  tables.probabilities = logs;
+  for (auto& table : tables.probabilities)
+    for (double& cell : table) cell = vector_exp(cell);
+  tables.logs = std::move(logs);
+  return tables;
 }
 
 void InferenceTables::refresh_logs() {

@@ -20,6 +20,15 @@ std::vector<std::size_t> class_parents_of(const AnyStructure& structure) {
     return {};
 }
 
+/// How many features come before the class.
+template <class AnyStructure>
+std::size_t class_position_of(const AnyStructure& structure) {
+  if constexpr (requires { structure.class_position(); })
+    return structure.class_position();
+  else
+    return 0;
+}
+
 /// A feature's table with the class as innermost axis.
 template <class AnyNetwork>
 auto expanded_table_of(const AnyNetwork& network, std::size_t feature) {
@@ -99,6 +108,13 @@ struct Plan {
   std::size_t n_cells = 0;                       ///< of all cliques
   std::size_t n_message_cells = 0;               ///< of all separators
 
+  /// Where a row is in the table of a family, as far as its observed members say.
+  std::size_t base(const PlanTerm& term, std::span<const Code> row) const {
+    std::size_t place = 0;
+    for (std::size_t i = term.first_observed; i < term.end_observed; ++i)
+      place += std::size_t{row[observed[i].feature]} * observed[i].stride;
+    return place;
+  }
   /// Memory it takes, about.
   std::size_t bytes() const;
 };

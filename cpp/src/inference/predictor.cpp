@@ -5,41 +5,31 @@
 #include <utility>
 
 #include "inference/block.hpp"
-#include "inference/sum_out.hpp"
 #include "inference/tables.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/inference.hpp"
 
 namespace tanager {
 
 struct Predictor::Tables {
   explicit Tables(const Network& network)
-      : structure(network.structure()),
-        cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
-        logs(log_tables(network)),
-        lookup(build_lookup_tables(network, logs)),
-        summing_out(structure, cardinalities,
-                    std::vector<double>(lookup.prior.begin(), lookup.prior.begin() + network.n_classes()), logs) {}
-  Tables(const Tables&) = delete;  // summing_out refers to the other members
-  Tables& operator=(const Tables&) = delete;
+      : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
+        // Search has logarithms only, and its rows must get the same bits.
+        families(InferenceTables::from_logs(InferenceTables(family_tables(network)).logs)),
+        lookup(build_lookup_tables(network, families.logs)),
+        inference(network.structure(), cardinalities, network.n_classes()) {}
 
-  Structure structure;
   std::vector<std::uint32_t> cardinalities;
-  std::vector<std::vector<double>> logs;
+  InferenceTables families;
   LookupTables lookup;
-  SummingOut summing_out;
+  Inference inference;
 };
 
 namespace {
 
 constexpr std::size_t kRowsPerTask = 16 * kMaxBlockRows;
-
-Code wide_code(const CodeColumn& column, std::size_t row) {
-  if (column.wide) return static_cast<const std::uint16_t*>(column.codes)[row];
-  const std::uint8_t code = static_cast<const std::uint8_t*>(column.codes)[row];
-  return code == kMissing8 ? kMissing : code;
-}
 
 void check_codes(std::span<const Code> row, std::span<const std::uint32_t> cardinalities) {
   for (std::size_t f = 0; f < row.size(); ++f)
@@ -75,19 +65,46 @@ class Transposed {
   std::vector<CodeColumn> columns_;
 };
 
-/// Log-joints of a block; rows with missing features are summed out one by one.
+/// Buffers of one thread for rows with missing features.
+struct IncompleteRows {
+  Inference::Workspace work;
+  std::vector<std::size_t> rows;  // in the block
+  std::vector<Code> codes;        // [row][feature]
+
+  void load(std::span<const CodeColumn> columns, std::size_t first) {
+    codes.resize(rows.size() * columns.size());
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+      Code* to = codes.data() + f;
+      const auto copy = [&](const auto* column, auto missing) {
+        for (const std::size_t row : rows) {
+          *to = column[first + row] == missing ? kMissing : column[first + row];
+          to += columns.size();
+        }
+      };
+      if (columns[f].wide)
+        copy(static_cast<const std::uint16_t*>(columns[f].codes), kMissing);
+      else
+        copy(static_cast<const std::uint8_t*>(columns[f].codes), kMissing8);
+    }
+  }
+};
+
+/// Log-joints of a block; rows with missing features are done one by one.
 template <class T>
 void complete_block(const T& tables, std::span<const CodeColumn> columns, std::size_t first, std::size_t rows,
-                    double* joint, SummingOut::Workspace& work, std::vector<Code>& row_codes) {
-  std::uint8_t incomplete[kMaxBlockRows];
-  const std::size_t s = tables.lookup.n_classes;
-  log_joint_block(tables.lookup, tables.cardinalities, columns, first, rows, joint, incomplete, best_isa());
-  for (std::size_t i = 0; i < rows; ++i) {
-    if (!incomplete[i]) continue;
-    row_codes.resize(columns.size());
-    for (std::size_t f = 0; f < columns.size(); ++f) row_codes[f] = wide_code(columns[f], first + i);
-    check_codes(row_codes, tables.cardinalities);
-    tables.summing_out.log_joint(row_codes, {joint + i * s, s}, work);
+                    double* joint, IncompleteRows& incomplete) {
+  std::uint8_t marks[kMaxBlockRows];
+  const std::size_t s = tables.lookup.n_classes, n = columns.size();
+  log_joint_block(tables.lookup, tables.cardinalities, columns, first, rows, joint, marks, best_isa());
+  incomplete.rows.clear();
+  for (std::size_t i = 0; i < rows; ++i)
+    if (marks[i]) incomplete.rows.push_back(i);
+  if (incomplete.rows.empty()) return;
+  incomplete.load(columns, first);
+  for (std::size_t i = 0; i < incomplete.rows.size(); ++i) {
+    const std::span<const Code> row(incomplete.codes.data() + i * n, n);
+    check_codes(row, tables.cardinalities);
+    tables.inference.log_evidence(tables.families, row, incomplete.work, {joint + incomplete.rows[i] * s, s});
   }
 }
 
@@ -98,13 +115,12 @@ void for_each_block(const T& tables, std::size_t n_rows, int threads, MakeLoader
   const std::size_t step = block_rows(tables.lookup.padded_classes);
   parallel_for(n_rows, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     auto load = make_loader();
-    SummingOut::Workspace work;
-    std::vector<Code> row_codes;
+    IncompleteRows incomplete;
     std::vector<double> joint(step * tables.lookup.n_classes);
     for (std::size_t first = begin; first < end; first += step) {
       const std::size_t rows = std::min(step, end - first);
       const auto [columns, offset] = load(first, rows);
-      complete_block(tables, columns, offset, rows, joint.data(), work, row_codes);
+      complete_block(tables, columns, offset, rows, joint.data(), incomplete);
       take(first, rows, joint.data());
     }
   });
@@ -164,8 +180,8 @@ void Predictor::run_row(std::span<const Code> row, Output output, std::span<doub
     }
   } else {
     check_codes(row, tables_->cardinalities);
-    SummingOut::Workspace work;
-    tables_->summing_out.log_joint(row, out, work);
+    Inference::Workspace work;
+    tables_->inference.log_evidence(tables_->families, row, work, out);
   }
   finish_block(out.data(), 1, s, output, best_isa());
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "inference/class_lanes.hpp"
 #include "support/vector_exp.hpp"
 #include "support/vector_log.hpp"
 
@@ -15,32 +16,8 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-std::size_t base_of(const Plan& plan, const PlanTerm& term, std::span<const Code> row) {
-  std::size_t base = 0;
-  for (std::size_t i = term.first_observed; i < term.end_observed; ++i)
-    base += std::size_t{row[plan.observed[i].feature]} * plan.observed[i].stride;
-  return base;
-}
-
-/// Calls body with the number of classes as a compile-time constant where it is small, else zero.
-template <class Body>
-void with_classes(std::size_t n_classes, Body body) {
-  switch (n_classes) {
-    case 1:
-      return body(std::integral_constant<int, 1>{});
-    case 2:
-      return body(std::integral_constant<int, 2>{});
-    case 3:
-      return body(std::integral_constant<int, 3>{});
-    case 4:
-      return body(std::integral_constant<int, 4>{});
-    default:
-      return body(std::integral_constant<int, 0>{});
-  }
-}
-
 /// to[cell][class] += from[offsets[cell] + class]
-template <int kClasses>
+template <std::size_t kClasses>
 void add_cells(double* to, const double* from, const std::uint32_t* offsets, std::size_t n_cells, std::size_t s) {
   if constexpr (kClasses > 0) s = kClasses;
   for (std::size_t i = 0; i < n_cells; ++i, to += s) {
@@ -50,7 +27,7 @@ void add_cells(double* to, const double* from, const std::uint32_t* offsets, std
 }
 
 /// to[offsets[cell] + class] += from[cell][class]
-template <int kClasses>
+template <std::size_t kClasses>
 void scatter_cells(double* to, const double* from, const std::uint32_t* offsets, std::size_t n_cells, std::size_t s) {
   if constexpr (kClasses > 0) s = kClasses;
   for (std::size_t i = 0; i < n_cells; ++i, from += s) {
@@ -61,7 +38,7 @@ void scatter_cells(double* to, const double* from, const std::uint32_t* offsets,
 
 /// One separator cell: block is [values][classes]. message[class] = ln sum over the values; the block becomes the
 /// distribution over them, or zeros where all of it is impossible.
-template <int kClasses>
+template <std::size_t kClasses>
 void sum_out(double* block, std::size_t values, std::size_t s, double* message, double* sums) {
   if constexpr (kClasses > 0) s = kClasses;
   for (std::size_t c = 0; c < s; ++c) message[c] = block[c];
@@ -81,7 +58,7 @@ void sum_out(double* block, std::size_t values, std::size_t s, double* message, 
   }
 }
 
-template <int kClasses>
+template <std::size_t kClasses>
 void gather_cliques(const Plan& plan, const FamilyTables& logs, std::size_t s, bool conditionals, Propagation& state) {
   if constexpr (kClasses > 0) s = kClasses;
   constexpr std::size_t kOnStack = 64;
@@ -112,7 +89,7 @@ void gather_cliques(const Plan& plan, const FamilyTables& logs, std::size_t s, b
   }
 }
 
-template <int kClasses>
+template <std::size_t kClasses>
 void spread_cliques(const Plan& plan, std::span<const double> weights, Propagation& state) {
   const std::size_t s = kClasses > 0 ? kClasses : weights.size();
   std::fill_n(state.separators.begin(), plan.n_message_cells * s, 0.0);
@@ -142,14 +119,14 @@ void gather(const Plan& plan, const FamilyTables& logs, std::span<const Code> ro
   if (state.cells.size() < plan.n_cells * s) state.cells.resize(plan.n_cells * s);
   if (state.messages.size() < plan.n_message_cells * s) state.messages.resize(plan.n_message_cells * s);
   if (state.bases.size() < plan.terms.size()) state.bases.resize(plan.terms.size());
-  for (std::size_t t = 0; t < plan.terms.size(); ++t) state.bases[t] = base_of(plan, plan.terms[t], row);
+  for (std::size_t t = 0; t < plan.terms.size(); ++t) state.bases[t] = plan.base(plan.terms[t], row);
   state.log_evidence.assign(s, 0.0);
   with_classes(s, [&](auto classes) {
-    constexpr int kClasses = decltype(classes)::value;
+    constexpr std::size_t kClasses = decltype(classes)::value;
     const std::size_t lanes = kClasses > 0 ? kClasses : s;
     double* sums = state.log_evidence.data();
     for (const PlanTerm& term : plan.complete) {
-      const double* cell = logs[term.family].data() + base_of(plan, term, row);
+      const double* cell = logs[term.family].data() + plan.base(term, row);
       for (std::size_t c = 0; c < lanes; ++c) sums[c] += cell[c];
     }
     gather_cliques<kClasses>(plan, logs, s, conditionals, state);
@@ -163,14 +140,23 @@ void spread(const Plan& plan, std::span<const double> class_weights, Propagation
   with_classes(s, [&](auto classes) { spread_cliques<decltype(classes)::value>(plan, class_weights, state); });
 }
 
+std::vector<double> query_beliefs(const Plan& plan, std::size_t n_cells, std::uint32_t n_classes,
+                                  const Propagation& state) {
+  std::vector<double> joint(n_cells * n_classes, 0.0);
+  const PlanClique& clique = plan.cliques[plan.query_clique];
+  scatter_cells<0>(joint.data(), state.beliefs.data() + clique.cells * n_classes,
+                   plan.offsets.data() + plan.query_offsets, clique.n_cells(), n_classes);
+  return joint;
+}
+
 void add_beliefs(const Plan& plan, std::span<const Code> row, std::span<const double> class_weights,
                  const Propagation& state, FamilyTables& sums) {
   const std::size_t s = class_weights.size();
   with_classes(s, [&](auto classes) {
-    constexpr int kClasses = decltype(classes)::value;
+    constexpr std::size_t kClasses = decltype(classes)::value;
     const std::size_t lanes = kClasses > 0 ? kClasses : s;
     for (const PlanTerm& term : plan.complete) {
-      double* cell = sums[term.family].data() + base_of(plan, term, row);
+      double* cell = sums[term.family].data() + plan.base(term, row);
       for (std::size_t c = 0; c < lanes; ++c) cell[c] += class_weights[c];
     }
     for (const PlanClique& clique : plan.cliques)

@@ -26,6 +26,10 @@ void gather(const Plan& plan, const FamilyTables& logs, std::span<const Code> ro
 /// After gather() with conditionals: the beliefs of all cliques, the classes weighing what is given.
 void spread(const Plan& plan, std::span<const double> class_weights, Propagation& state);
 
+/// After spread(): weight * P(features asked for | row, class), [their n_cells joint values][classes].
+std::vector<double> query_beliefs(const Plan& plan, std::size_t n_cells, std::uint32_t n_classes,
+                                  const Propagation& state);
+
 /// Adds the beliefs to the tables of all families, complete ones included.
 void add_beliefs(const Plan& plan, std::span<const Code> row, std::span<const double> class_weights,
                  const Propagation& state, FamilyTables& sums);

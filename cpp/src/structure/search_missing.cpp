@@ -2,9 +2,10 @@
 // one with the feature summed out.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
-#include "inference/sum_out.hpp"
 #include "structure/search_scorer.hpp"
+#include "tanager/inference.hpp"
 
 namespace tanager {
 
@@ -69,21 +70,23 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
 
   std::vector<double> logs(rows_.n_classes()), sums(width);
   std::vector<Code> codes(n);
-  SummingOut::Workspace work;
+  const Inference inference(structure, cardinalities, rows_.n_classes());
+  Inference::Workspace work;
   std::size_t next = 0;
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
     const std::size_t end = rows_.fold_begin(k + 1);
     if (next == rows.size() || rows[next] >= end) continue;
-    std::vector<std::vector<double>> tables(n);
-    for (const std::size_t f : structure.order()) tables[f] = families[f]->logs[k];
+    FamilyTables logs_of_fold(n + 1);
+    for (const std::size_t f : structure.order()) logs_of_fold[f] = families[f]->logs[k];
     const auto prior = tables_.log_prior(k);
-    const SummingOut summing_out(structure, cardinalities, {prior.begin(), prior.end()}, tables);
+    logs_of_fold[n].assign(prior.begin(), prior.end());
+    const auto tables = InferenceTables::from_logs(std::move(logs_of_fold));
     for (; next < rows.size() && rows[next] < end; ++next) {
       for (std::size_t f = 0; f < n; ++f) {
         const std::uint16_t code = rows_.codes(f)[rows[next]];
         codes[f] = code == rows_.n_values(f) ? kMissing : code;
       }
-      summing_out.log_joint(codes, logs, work);
+      inference.log_evidence(tables, codes, work, logs);
       tables_.to_width(logs.data(), sums.data());
       take(rows[next], sums.data());
     }
