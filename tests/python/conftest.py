@@ -4,7 +4,12 @@ import os
 import shutil
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# How long an example takes says more about what else the machine does than about the example.
+hypothesis.settings.register_profile("tanager", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tanager")
 
 # scikit-learn leaves its array-API check out unless this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
