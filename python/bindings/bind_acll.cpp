@@ -55,8 +55,8 @@ Array<double> weights_of(const CountSet& counts, const std::string& assumption, 
   return to_array(std::move(weights), {n, n});
 }
 
-Parents tree_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
-                double pseudo_counts, std::optional<std::size_t> root, int threads) {
+ParentLists tree_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
+                    double pseudo_counts, std::optional<std::size_t> root, int threads) {
   const AcllTreeOptions options{options_of(assumption, a, b, pseudo_counts), root};
   const py::gil_scoped_release release;
   return parents_of(learn_acll_tree(counts, options, threads));

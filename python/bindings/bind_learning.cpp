@@ -32,13 +32,13 @@ double score_family(const CountSet& counts, std::size_t child, const std::vector
   return family_score(counts.table({child, parents}), score_of(score), equivalent_sample_size);
 }
 
-Parents chow_liu(const CountSet& counts, const std::string& score, std::optional<std::size_t> root, int threads) {
+ParentLists chow_liu(const CountSet& counts, const std::string& score, std::optional<std::size_t> root, int threads) {
   const ChowLiuOptions options{score_of(score), root};
   const py::gil_scoped_release release;
   return parents_of(learn_chow_liu(counts, options, threads));
 }
 
-Parents kdb(const CountSet& counts, std::size_t k, int threads) {
+ParentLists kdb(const CountSet& counts, std::size_t k, int threads) {
   const py::gil_scoped_release release;
   return parents_of(learn_kdb(counts, {k}, threads));
 }

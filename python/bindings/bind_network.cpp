@@ -63,12 +63,40 @@ Array<std::uint32_t> predict_classes(const AnyPredictor& predictor, const std::v
   return out;
 }
 
-Network make_network(const Parents& parents, std::vector<std::uint32_t> cardinalities,
-                     const Array<double>& class_probabilities, const std::vector<Array<double>>& tables) {
+Network make_network(const Parents& parents, std::vector<std::uint32_t> cardinalities, const Array<double>& class_table,
+                     const std::vector<Array<double>>& tables) {
   std::vector<std::vector<double>> cells;
   for (const auto& table : tables) cells.emplace_back(as_span(table).begin(), as_span(table).end());
-  const auto prior = as_span(class_probabilities);
-  return Network(to_structure(parents), std::move(cardinalities), {prior.begin(), prior.end()}, std::move(cells));
+  const auto of_class = as_span(class_table);
+  // The last axis is that of the classes.
+  const py::ssize_t n_classes = class_table.ndim() == 0 ? 0 : class_table.shape(class_table.ndim() - 1);
+  return Network(to_structure(parents), std::move(cardinalities), static_cast<std::uint32_t>(n_classes),
+                 {of_class.begin(), of_class.end()}, std::move(cells));
+}
+
+Array<double> class_table_of(const Network& network) {
+  std::vector<py::ssize_t> shape;
+  for (const std::size_t p : network.structure().class_parents()) shape.push_back(network.cardinalities()[p]);
+  shape.push_back(network.n_classes());
+  return copy_array(network.class_table(), std::move(shape));
+}
+
+/// What must be counted for a structure besides single features: families with feature parents, and the class's own.
+std::vector<std::pair<std::size_t, std::vector<std::size_t>>> counted_families(const Structure& structure) {
+  std::vector<std::pair<std::size_t, std::vector<std::size_t>>> families;
+  for (std::size_t f = 0; f < structure.n_features(); ++f)
+    if (!structure.parents(f).empty()) families.emplace_back(f, structure.parents(f));
+  if (structure.class_parents().size() > 1) {
+    const Family family = *structure.class_family();
+    families.emplace_back(family.child, family.parents);
+  }
+  return families;
+}
+
+std::vector<bool> class_children_of(const Structure& structure) {
+  std::vector<bool> children;
+  for (std::size_t f = 0; f < structure.n_features(); ++f) children.push_back(structure.is_class_child(f));
+  return children;
 }
 
 Array<double> table_of(const Network& network, std::size_t feature) {
@@ -77,16 +105,39 @@ Array<double> table_of(const Network& network, std::size_t feature) {
   std::vector<py::ssize_t> shape;
   for (const std::size_t p : network.structure().parents(feature)) shape.push_back(network.cardinalities()[p]);
   shape.push_back(network.cardinalities()[feature]);
-  shape.push_back(network.n_classes());
+  if (network.structure().is_class_child(feature)) shape.push_back(network.n_classes());
   return copy_array(network.table(feature), std::move(shape));
 }
 
 }  // namespace
 
 void bind_network(py::module_& m) {
+  py::class_<Structure>(m, "Structure")
+      .def(py::init([](const ParentLists& parents, std::optional<std::vector<bool>> class_children,
+                       std::vector<std::size_t> class_parents) {
+             return to_structure(parents, std::move(class_children), std::move(class_parents));
+           }),
+           py::arg("parents"), py::arg("class_children") = py::none(),
+           py::arg("class_parents") = std::vector<std::size_t>())
+      .def_property_readonly("n_features", &Structure::n_features)
+      .def_property_readonly("parents", &parents_of)
+      .def_property_readonly("class_parents", &Structure::class_parents)
+      .def_property_readonly("class_children", &class_children_of)
+      .def_property_readonly("is_augmented_naive", &Structure::is_augmented_naive)
+      .def_property_readonly("counted_families", &counted_families)
+      .def(
+          "__eq__", [](const Structure& a, const Structure& b) { return a == b; }, py::is_operator())
+      .def(py::pickle(
+          [](const Structure& s) { return py::make_tuple(parents_of(s), class_children_of(s), s.class_parents()); },
+          [](const py::tuple& state) {
+            return to_structure(state[0].cast<ParentLists>(), state[1].cast<std::vector<bool>>(),
+                                state[2].cast<std::vector<std::size_t>>());
+          }));
+
   py::class_<Network>(m, "Network")
-      .def(py::init(&make_network), py::arg("parents"), py::arg("cardinalities"),
-           py::arg("class_probabilities").noconvert(), py::arg("tables").noconvert())
+      .def(py::init(&make_network), py::arg("parents"), py::arg("cardinalities"), py::arg("class_table").noconvert(),
+           py::arg("tables").noconvert())
+      .def_property_readonly("structure", &Network::structure)
       .def_property_readonly("parents", [](const Network& n) { return parents_of(n.structure()); })
       .def_property_readonly("order", [](const Network& n) { return n.structure().order(); })
       .def_property_readonly("cardinalities",
@@ -95,8 +146,7 @@ void bind_network(py::module_& m) {
                              })
       .def_property_readonly("n_features", &Network::n_features)
       .def_property_readonly("n_classes", &Network::n_classes)
-      .def_property_readonly("class_probabilities",
-                             [](const Network& n) { return copy_array(n.class_probabilities()); })
+      .def_property_readonly("class_table", &class_table_of)
       .def_property_readonly("n_parameters", &Network::n_parameters)
       .def_property_readonly("is_naive", [](const Network& n) { return n.structure().is_naive(); })
       .def_property_readonly("is_tan", [](const Network& n) { return n.structure().is_tan(); })

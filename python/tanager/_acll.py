@@ -7,7 +7,7 @@ from typing import Any
 from . import _core
 from ._acll_constants import check_assumption
 from ._parameter_learner import ParameterLearner
-from ._settings import LearnedParameters, LearnedStructure, Learning, Parents, Requirements, as_number
+from ._settings import LearnedParameters, LearnedStructure, Learning, Requirements, as_number
 from ._structure_learner import StructureLearner, position_of
 
 
@@ -138,6 +138,8 @@ class AcllOptimal(ParameterLearner):
         self.b = b
         self.pseudo_counts = pseudo_counts
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         settings = acll_settings(self.assumption, self.a, self.b, self.pseudo_counts)
-        return LearnedParameters(_core.estimate_acll_optimal(parents, learning.counts, *settings, learning.class_prior))
+        return LearnedParameters(
+            _core.estimate_acll_optimal(structure, learning.counts, *settings, learning.class_prior)
+        )

@@ -86,14 +86,38 @@ class CountSet:
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]  # it changes in place
 
-class Network:
+class Structure:
     def __init__(
         self,
         parents: Sequence[Sequence[int] | None],
-        cardinalities: Sequence[int],
-        class_probabilities: _Floats,
-        tables: list[_Floats],
+        class_children: Sequence[bool] | None = None,
+        class_parents: Sequence[int] = (),
     ) -> None: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def parents(self) -> list[list[int] | None]: ...
+    @property
+    def class_parents(self) -> list[int]: ...
+    @property
+    def class_children(self) -> list[bool]: ...
+    @property
+    def is_augmented_naive(self) -> bool: ...
+    @property
+    def counted_families(self) -> list[tuple[int, list[int]]]: ...
+    def __getstate__(self) -> tuple[Any, ...]: ...
+    def __setstate__(self, state: tuple[Any, ...], /) -> None: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+
+_Parents: TypeAlias = Structure | Sequence[Sequence[int] | None]
+
+class Network:
+    def __init__(
+        self, parents: _Parents, cardinalities: Sequence[int], class_table: _Floats, tables: list[_Floats]
+    ) -> None: ...
+    @property
+    def structure(self) -> Structure: ...
     @property
     def parents(self) -> list[list[int] | None]: ...
     @property
@@ -105,7 +129,7 @@ class Network:
     @property
     def n_classes(self) -> int: ...
     @property
-    def class_probabilities(self) -> _Floats: ...
+    def class_table(self) -> _Floats: ...
     @property
     def n_parameters(self) -> int: ...
     @property
@@ -128,6 +152,21 @@ class AnyPredictor:
 
 class Predictor(AnyPredictor):
     def __init__(self, network: Network) -> None: ...
+
+class CliqueTooLarge(ValueError): ...
+
+class Queries:
+    def __init__(self, network: Network, max_cells: int = 16777216) -> None: ...
+    def log_probability(self, codes: npt.NDArray[np.uint16], target: int | None) -> float: ...
+    def posterior(
+        self, codes: npt.NDArray[np.uint16], target: int | None, variables: Sequence[int]
+    ) -> _Floats: ...
+    def most_probable(
+        self, codes: npt.NDArray[np.uint16], target: int | None
+    ) -> tuple[npt.NDArray[np.uint16], int, float]: ...
+    def sample(
+        self, codes: npt.NDArray[np.uint16], target: int | None, n_cases: int, seed: int, threads: int = 1
+    ) -> npt.NDArray[np.uint16]: ...
 
 class Aode:
     @property
@@ -309,14 +348,14 @@ def learn_aode(
     counts: CountSet, alpha: float = 1.0, min_count: float = 0.0, class_prior: Sequence[float] = ...
 ) -> Aode: ...
 def estimate_dirichlet(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     counts: CountSet,
     alpha: float = 1.0,
     equivalent_sample_size: float | None = None,
     class_prior: Sequence[float] = ...,
 ) -> Network: ...
 def estimate_data_temperature(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     counts: CountSet,
     degrees: str = "log",
     n_c: float | None = None,
@@ -324,17 +363,17 @@ def estimate_data_temperature(
     class_prior: Sequence[float] = ...,
 ) -> Network: ...
 def estimate_softened(
-    parents: Sequence[Sequence[int] | None], counts: CountSet, n0: float = 5.0, class_prior: Sequence[float] = ...
+    parents: _Parents, counts: CountSet, n0: float = 5.0, class_prior: Sequence[float] = ...
 ) -> Network: ...
 def estimate_model_averaged(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     counts: CountSet,
     arc_prior: Sequence[float] = ...,
     alpha: float = 1.0,
     class_prior: Sequence[float] = ...,
 ) -> tuple[Network, npt.NDArray[np.float64]]: ...
 def tree_depths(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     dataset: Dataset,
     *,
     n_trees: int,
@@ -346,7 +385,7 @@ def tree_depths(
 ) -> npt.NDArray[np.uint32]: ...
 def weights_from_depths(depths: npt.NDArray[np.uint32]) -> _Floats: ...
 def estimate_weighted(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     counts: CountSet,
     weights: _Floats,
     alpha: float = 1.0,
@@ -356,7 +395,7 @@ def estimate_weighted(
 class WanbiaObjective:
     def __init__(
         self,
-        parents: Sequence[Sequence[int] | None],
+        parents: _Parents,
         dataset: Dataset,
         counts: CountSet,
         *,
@@ -383,7 +422,7 @@ def acll_family_score(
 ) -> float: ...
 def acll_score(
     counts: CountSet,
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     assumption: str,
     a: float,
     b: float | None,
@@ -402,7 +441,7 @@ def learn_acll_tree(
     threads: int = 1,
 ) -> list[list[int] | None]: ...
 def estimate_acll_optimal(
-    parents: Sequence[Sequence[int] | None],
+    parents: _Parents,
     counts: CountSet,
     assumption: str,
     a: float,

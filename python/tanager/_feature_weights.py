@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from . import _core
 from ._parameter_learner import ParameterLearner
 from ._progress import stopping
-from ._settings import LearnedParameters, Learning, Parents, as_number
+from ._settings import LearnedParameters, Learning, as_number
 from ._validation import is_whole
 
 __all__ = ["AttributeWeighted", "Wanbia"]
@@ -61,8 +61,8 @@ def _watch() -> Callable[[], None] | None:
     return check
 
 
-def _shown(weights: Floats, parents: Parents) -> dict[str, Floats]:
-    left_out = np.array([found is None for found in parents], dtype=bool)
+def _shown(weights: Floats, structure: _core.Structure) -> dict[str, Floats]:
+    left_out = np.array([found is None for found in structure.parents], dtype=bool)
     return {"feature_weights_": np.where(left_out, np.nan, weights)}
 
 
@@ -153,13 +153,13 @@ class AttributeWeighted(ParameterLearner):
         self.alpha = alpha
         self.max_depth = max_depth
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         n_trees = _at_least_one(self.n_trees, "n_trees")
         if n_trees > _MOST_TREES:
             raise ValueError(f"n_trees must be at most {_MOST_TREES:,}, but is {self.n_trees!r}")
         bootstrap, alpha = as_number(self.bootstrap, "bootstrap"), as_number(self.alpha, "alpha")
         depths = _core.tree_depths(
-            parents,
+            structure,
             _rows(self, learning),
             n_trees=n_trees,
             bootstrap=bootstrap,
@@ -169,8 +169,8 @@ class AttributeWeighted(ParameterLearner):
             threads=learning.threads,
         )
         weights = _core.weights_from_depths(depths)
-        core = _core.estimate_weighted(parents, learning.counts, weights, alpha, learning.class_prior)
-        return LearnedParameters(core, _shown(weights, parents))
+        core = _core.estimate_weighted(structure, learning.counts, weights, alpha, learning.class_prior)
+        return LearnedParameters(core, _shown(weights, structure))
 
 
 class Wanbia(ParameterLearner):
@@ -243,15 +243,15 @@ class Wanbia(ParameterLearner):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
-        if any(found for found in parents):
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+        if any(structure.parents):
             raise ValueError("Wanbia weights the features of naive Bayes, but the structure has arcs between features")
         self._check_settings()
         rows, alpha = _rows(self, learning), as_number(self.alpha, "alpha")
 
         def make(name: str) -> _core.WanbiaObjective:
             return _core.WanbiaObjective(
-                parents,
+                structure,
                 rows,
                 learning.counts,
                 alpha=alpha,
@@ -261,14 +261,14 @@ class Wanbia(ParameterLearner):
             )
 
         objective = make(self.objective)
-        weights, value = self._best_weights(objective, np.ones(len(parents)), learning.threads)
+        weights, value = self._best_weights(objective, np.ones(structure.n_features), learning.threads)
         if self.objective == "mse":
             # Where naive Bayes is certain and wrong, squared errors are flat; likelihoods lead out of there.
             start, _ = self._best_weights(make("cll"), weights, learning.threads)
             other, other_value = self._best_weights(objective, start, learning.threads)
             if other_value < value:
                 weights = other
-        return LearnedParameters(objective.network(weights), _shown(weights, parents))
+        return LearnedParameters(objective.network(weights), _shown(weights, structure))
 
     def _check_settings(self) -> None:
         if self.objective not in ("cll", "mse"):

@@ -58,8 +58,9 @@ class BaseNetworkClassifier(BaseClassifier):
 
     def _learn(self, learning: Learning) -> Learned:
         found = self._structure()._learn(learning)
-        learning = learning.counting(found.parents)
-        made = resolve_parameters(self.parameters)._estimate(learning, found.parents)
+        structure = found.structure
+        learning = learning.counting(structure)
+        made = resolve_parameters(self.parameters)._estimate(learning, structure)
         return Learned(made.core, _core.Predictor(made.core), learning.counts, found.trace, made.shown)
 
     def _attributes(

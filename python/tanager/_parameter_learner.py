@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from ._settings import LearnedParameters, Learning, Parents, Settings
+from . import _core
+from ._settings import LearnedParameters, Learning, Settings
 
 
 class ParameterLearner(Settings, ABC):
@@ -14,5 +15,5 @@ class ParameterLearner(Settings, ABC):
     _needs_rows = False
 
     @abstractmethod
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         """Return the network with its tables, and what was found on the way."""

@@ -79,7 +79,7 @@ class WrapperSearch(StructureLearner):
 
     def _arcs(self, what: str, feature_names: list[str], class_name: str) -> list[tuple[int, int]]:
         given = getattr(self, what)
-        return [] if given is None else read_arcs(given, feature_names, class_name, what)
+        return [] if given is None else read_arcs(given, feature_names, class_name, what).between_features
 
     def _start(self, learning: Learning) -> Parents | None:
         if self.start is None:

@@ -16,7 +16,8 @@ from ._folds import resolve_seed
 from ._trace import SearchTrace
 from ._validation import check_table_sizes
 
-#: The feature parents of every feature; None for a feature that the model leaves out.
+#: The feature parents of every feature; None for a feature that the model leaves out. The class is a parent of all
+#: others; where that is not so, a structure is given as the core's own object.
 Parents = list[list[int] | None]
 
 #: What to count for a learner: "singles" or "pairs", and further families as (child, parents).
@@ -50,9 +51,9 @@ class Learning:
         seed = resolve_seed(self.random_state)
         return seed() if callable(seed) else seed
 
-    def counting(self, parents: Parents) -> Learning:
+    def counting(self, structure: _core.Structure) -> Learning:
         """Return the same with counts of the families of a structure, counted now where they were not yet."""
-        families = [(child, found) for child, found in enumerate(parents) if found]
+        families = structure.counted_families
         if all(self.counts.can_answer(child, found) for child, found in families):
             return self
         if self.dataset is None:
@@ -65,8 +66,13 @@ class Learning:
 class LearnedStructure:
     """What a structure learner found, and, if it searched, how."""
 
-    parents: Parents
+    parents: Parents | _core.Structure
     trace: SearchTrace | None = None
+
+    @property
+    def structure(self) -> _core.Structure:
+        """The same as the core knows it."""
+        return self.parents if isinstance(self.parents, _core.Structure) else _core.Structure(self.parents)
 
 
 #: What a parameter learner found on its way, one number per feature, by the name of the fitted attribute that shows it.

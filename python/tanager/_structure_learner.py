@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._settings import LearnedStructure, Learning, Requirements, Settings
 from ._validation import is_whole
@@ -25,19 +25,35 @@ class StructureLearner(Settings, ABC):
         """Return the feature parents of every feature."""
 
 
-def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str) -> list[tuple[int, int]]:
-    """Return arcs between features by position. Arcs from the class are there in any case and left out."""
-    arcs = []
+class Arcs(NamedTuple):
+    """Arcs as a user lists them, with features by position."""
+
+    between_features: list[tuple[int, int]]
+    class_parents: list[int]
+    class_children: list[int]
+
+
+def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str, class_anywhere: bool = False) -> Arcs:
+    """Return arcs by position. Unless the class may stand anywhere, arcs from it are left out and arcs to it refused."""
+    arcs = Arcs([], [], [])
     for arc in _listed(given, what, "pairs (parent, child)"):
         if isinstance(arc, str) or not isinstance(arc, Iterable) or len(pair := tuple(arc)) != 2:
             raise ValueError(f"every arc must be a pair (parent, child), but one is {arc!r}")
         parent, child = pair
-        if child == class_name and class_name not in feature_names:
-            raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
-        position = position_of(child, feature_names, "child")
-        if parent == class_name and class_name not in feature_names:
-            continue
-        arcs.append((position_of(parent, feature_names, "parent"), position))
+        names_class = [end == class_name and class_name not in feature_names for end in pair]
+        if all(names_class):
+            raise ValueError(f"an arc must join two variables, but {pair!r} joins the class to itself")
+        if names_class[1]:
+            if not class_anywhere:
+                raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
+            arcs.class_parents.append(position_of(parent, feature_names, "parent"))
+        elif names_class[0]:
+            position = position_of(child, feature_names, "child")
+            if class_anywhere:
+                arcs.class_children.append(position)
+        else:
+            position = position_of(child, feature_names, "child")
+            arcs.between_features.append((position_of(parent, feature_names, "parent"), position))
     return arcs
 
 

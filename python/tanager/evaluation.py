@@ -21,7 +21,7 @@ from ._progress import progress_bar
 from ._relative_entropy import conditional_relative_entropy, observed_class_proba
 from ._scoring import Scorer, accuracy, auc, conditional_log_likelihood, log_score, resolve_scoring
 from ._validation import check_weights, effective_threads
-from .structure import FixedStructure
+from .structure import KnownStructure
 
 __all__ = [
     "Comparison",
@@ -182,11 +182,8 @@ def _with_fixed_structure(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         return classifier
     fitted = clone(classifier).fit(X, y, sample_weight)
     check_interrupted(getattr(fitted, "search_trace_", None))
-    parents = fitted._core_model.parents
-    arcs = [(parent, child) for child, found in enumerate(parents) for parent in found or ()]
-    absent = [feature for feature, found in enumerate(parents) if found is None]
     settings = {name: value for name, value in classifier.get_params(deep=False).items() if name in _COMMON_SETTINGS}
-    return BayesNetClassifier(structure=FixedStructure(arcs, leave_out=absent), **settings)
+    return BayesNetClassifier(structure=KnownStructure(fitted._core_model.structure), **settings)
 
 
 _COMMON_SETTINGS = {

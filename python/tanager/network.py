@@ -29,7 +29,7 @@ class ConditionalTable:
     variable : str
         The variable the distribution is of.
     names : tuple of str
-        What each axis of `values` stands for: feature parents, the variable itself, the class.
+        What each axis of `values` stands for: feature parents, the variable itself, the class if it is a parent.
     labels : tuple of list
         The values along each axis.
     values : ndarray
@@ -103,14 +103,19 @@ class Network:
         self._predictor = predictor
         self._encoder = encoder
         self._parents = core.parents
+        self._class_children = core.structure.class_children
+        self._class_parents = core.structure.class_parents
         self.feature_names = list(feature_names)
         self.class_name = class_name
         self.classes = classes
 
     @property
     def arcs(self) -> list[tuple[str, str]]:
-        """All arcs as (parent, child), those from the class first."""
-        return [(self.class_name, name) for name in self.features] + self.feature_arcs
+        """All arcs as (parent, child), those to and from the class first."""
+        names, c = self.feature_names, self.class_name
+        to_class = [(names[p], c) for p in self._class_parents]
+        from_class = [(c, name) for name, child in zip(names, self._class_children, strict=True) if child]
+        return to_class + from_class + self.feature_arcs
 
     @property
     def features(self) -> list[str]:
@@ -130,25 +135,39 @@ class Network:
 
     @property
     def families(self) -> dict[str, list[str]]:
-        """The parents of every variable, the class last."""
+        """The parents of every variable, those of the class last."""
         return {name: self.parents(name) for name in [*self.features, self.class_name]}
 
     def parents(self, name: str) -> list[str]:
-        """Return the names of a variable's parents, the class last."""
+        """Return the names of a variable's parents, the class last if it is one of them."""
         if name == self.class_name:
-            return []
-        return [*(self.feature_names[p] for p in self._feature_parents(name)[1]), self.class_name]
+            return [self.feature_names[p] for p in self._class_parents]
+        position, parents = self._feature_parents(name)
+        of_class = [self.class_name] if self._class_children[position] else []
+        return [*(self.feature_names[p] for p in parents), *of_class]
+
+    @property
+    def markov_blanket(self) -> list[str]:
+        """The features that the class depends on given all others: its parents, its children and their parents."""
+        found = set(self._class_parents)
+        for child, parents in enumerate(self._parents):
+            if self._class_children[child]:
+                found.update([child, *(parents or ())])
+        return [name for position, name in enumerate(self.feature_names) if position in found]
 
     def cpt(self, name: str) -> ConditionalTable:
         """Return the conditional probability table of a feature or of the class, with its labels."""
-        classes = self.classes.tolist()
         if name == self.class_name:
-            return ConditionalTable(name, (name,), (classes,), self._core.class_probabilities)
-        position, parents = self._feature_parents(name)
-        features = [*parents, position]
-        names = tuple(self.feature_names[f] for f in features)
-        labels = tuple(self._encoder.columns[f].labels() for f in features)
-        return ConditionalTable(name, (*names, self.class_name), (*labels, classes), self._core.table(position))
+            features, of_class, table = self._class_parents, True, self._core.class_table
+        else:
+            position, parents = self._feature_parents(name)
+            features, of_class, table = [*parents, position], self._class_children[position], self._core.table(position)
+        names = [self.feature_names[f] for f in features]
+        labels = [self._encoder.columns[f].labels() for f in features]
+        if of_class:
+            names.append(self.class_name)
+            labels.append(self.classes.tolist())
+        return ConditionalTable(name, tuple(names), tuple(labels), table)
 
     @property
     def n_parameters(self) -> int:
@@ -157,22 +176,22 @@ class Network:
 
     @property
     def is_naive(self) -> bool:
-        """Whether there are no arcs between features."""
+        """Whether the class is a parent of every feature, and there are no other arcs."""
         return self._core.is_naive
 
     @property
     def is_tan(self) -> bool:
-        """Whether one tree spans all features."""
+        """Whether the class is a parent of every feature, and one tree spans all features."""
         return self._core.is_tan
 
     @property
     def is_one_dependence(self) -> bool:
-        """Whether every feature has at most one feature parent."""
+        """Whether the class is a parent of every feature, and none has more than one feature parent."""
         return self._core.is_one_dependence
 
     @property
     def is_semi_naive(self) -> bool:
-        """Whether the features fall into fully connected groups with no arcs between groups."""
+        """Whether the class is a parent of every feature, and these form fully connected groups without arcs between."""
         return self._core.is_semi_naive
 
     def log_likelihood(self, X: Any, y: Any) -> float:

@@ -11,7 +11,7 @@ from . import _core
 from ._acll import AcllOptimal
 from ._feature_weights import AttributeWeighted, Wanbia
 from ._parameter_learner import ParameterLearner
-from ._settings import LearnedParameters, Learning, Parents, as_number, resolve
+from ._settings import LearnedParameters, Learning, as_number, resolve
 from ._structure_learner import position_of
 
 __all__ = [
@@ -42,8 +42,8 @@ class MaximumLikelihood(ParameterLearner):
            [0., 1.]])
     """
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
-        return LearnedParameters(_core.estimate_dirichlet(parents, learning.counts, 0.0, None, learning.class_prior))
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+        return LearnedParameters(_core.estimate_dirichlet(structure, learning.counts, 0.0, None, learning.class_prior))
 
 
 class Dirichlet(ParameterLearner):
@@ -77,12 +77,14 @@ class Dirichlet(ParameterLearner):
         self.alpha = alpha
         self.equivalent_sample_size = equivalent_sample_size
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
         size = self.equivalent_sample_size
         if size is not None:
             size = as_number(size, "equivalent_sample_size")
-        return LearnedParameters(_core.estimate_dirichlet(parents, learning.counts, alpha, size, learning.class_prior))
+        return LearnedParameters(
+            _core.estimate_dirichlet(structure, learning.counts, alpha, size, learning.class_prior)
+        )
 
 
 class Softened(ParameterLearner):
@@ -122,9 +124,9 @@ class Softened(ParameterLearner):
     def __init__(self, n0: float = 5.0):
         self.n0 = n0
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         n0 = as_number(self.n0, "n0")
-        return LearnedParameters(_core.estimate_softened(parents, learning.counts, n0, learning.class_prior))
+        return LearnedParameters(_core.estimate_softened(structure, learning.counts, n0, learning.class_prior))
 
 
 class DataTemperature(ParameterLearner):
@@ -182,12 +184,14 @@ class DataTemperature(ParameterLearner):
         self.n_c = n_c
         self.added_frequency = added_frequency
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         if self.degrees not in ("log", "linear"):
             raise ValueError(f"degrees must be 'log' or 'linear', but is {self.degrees!r}")
         n_c = None if self.n_c is None else as_number(self.n_c, "n_c")
         added = as_number(self.added_frequency, "added_frequency")
-        core = _core.estimate_data_temperature(parents, learning.counts, self.degrees, n_c, added, learning.class_prior)
+        core = _core.estimate_data_temperature(
+            structure, learning.counts, self.degrees, n_c, added, learning.class_prior
+        )
         return LearnedParameters(core)
 
 
@@ -238,16 +242,16 @@ class ModelAveraged(ParameterLearner):
         self.arc_prior = arc_prior
         self.alpha = alpha
 
-    def _estimate(self, learning: Learning, parents: Parents) -> LearnedParameters:
+    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         names = learning.feature_names
-        for child, found in enumerate(parents):
+        for child, found in enumerate(structure.parents):
             if found:
                 raise ValueError(
                     "ModelAveraged needs a structure without arcs between features, but feature "
                     f"{names[child]!r} has the parent {names[found[0]]!r}"
                 )
         prior, alpha = _arc_priors(self.arc_prior, names), as_number(self.alpha, "alpha")
-        core, arcs = _core.estimate_model_averaged(parents, learning.counts, prior, alpha, learning.class_prior)
+        core, arcs = _core.estimate_model_averaged(structure, learning.counts, prior, alpha, learning.class_prior)
         return LearnedParameters(core, {"arc_probabilities_": arcs})
 
 

@@ -168,7 +168,7 @@ def acll_score(
     settings = acll_settings(assumption, a, b, pseudo_counts)
     table, names = _read_named(X)
     parents: list[list[int]] = [[] for _ in names]
-    for parent, child in read_arcs(arcs, names, "class", "arcs"):
+    for parent, child in read_arcs(arcs, names, "class", "arcs").between_features:
         parents[child].append(parent)
     counts = _count(table, y, [(child, found) for child, found in enumerate(parents) if found])
     return _core.acll_score(counts, parents, *settings)

@@ -19,10 +19,9 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Tables of random distributions for a structure; a few cells are zero or denormal.
-inline Network random_network(std::vector<std::vector<std::size_t>> parents, std::vector<std::uint32_t> cardinalities,
-                              std::uint32_t n_classes, unsigned seed, std::vector<bool> absent = {}) {
+inline Network network_of(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                          unsigned seed) {
   std::mt19937 random(seed);
-  absent.resize(parents.size(), false);
   std::uniform_real_distribution<double> uniform(0.1, 1.0);
   const auto distributions = [&](std::size_t configurations, std::size_t values, std::size_t classes) {
     std::vector<double> table(configurations * values * classes);
@@ -34,14 +33,24 @@ inline Network random_network(std::vector<std::vector<std::size_t>> parents, std
       }
     return table;
   };
+  const auto configurations = [&](const std::vector<std::size_t>& parents) {
+    std::size_t product = 1;
+    for (const std::size_t p : parents) product *= cardinalities[p];
+    return product;
+  };
   std::vector<std::vector<double>> tables;
-  for (std::size_t f = 0; f < cardinalities.size(); ++f) {
-    std::size_t configurations = 1;
-    for (const std::size_t p : parents[f]) configurations *= cardinalities[p];
-    tables.push_back(distributions(absent[f] ? 0 : configurations, cardinalities[f], n_classes));
-  }
-  return Network(Structure::leaving_out(std::move(absent), std::move(parents)), std::move(cardinalities),
-                 distributions(1, n_classes, 1), std::move(tables));
+  for (std::size_t f = 0; f < cardinalities.size(); ++f)
+    tables.push_back(distributions(structure.is_absent(f) ? 0 : configurations(structure.parents(f)), cardinalities[f],
+                                   structure.is_class_child(f) ? n_classes : 1));
+  std::vector<double> of_class = distributions(configurations(structure.class_parents()), n_classes, 1);
+  return Network(structure, std::move(cardinalities), n_classes, std::move(of_class), std::move(tables));
+}
+
+inline Network random_network(std::vector<std::vector<std::size_t>> parents, std::vector<std::uint32_t> cardinalities,
+                              std::uint32_t n_classes, unsigned seed, std::vector<bool> absent = {}) {
+  absent.resize(parents.size(), false);
+  return network_of(Structure::leaving_out(std::move(absent), std::move(parents)), std::move(cardinalities), n_classes,
+                    seed);
 }
 
 inline CountSet random_counts(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
@@ -100,6 +109,14 @@ inline Model model_leaving_out() {
   return describe_richly(random_network({{}, {}, {0}, {2, 0}, {}, {3}}, kRichCardinalities, 3, 8, absent), true);
 }
 
+/// The class has parents, and is no parent of some features; one feature is left out.
+inline Model rich_general_model(bool with_counts = true) {
+  const Structure structure =
+      Structure::general({{}, {0}, {1, 0}, {}, {2}, {}}, {false, false, true, false, true, true}, {0, 1},
+                         {false, false, false, true, false, false});
+  return describe_richly(network_of(structure, kRichCardinalities, 3, 9), with_counts);
+}
+
 inline Model rich_aode_model(bool with_counts = true) {
   AodeOptions options;
   options.min_count = 2.5;
@@ -127,6 +144,11 @@ inline Model describe_briefly(Classifier classifier, CountScope scope) {
 /// Small enough that every byte of its file can be tried.
 inline Model small_model() {
   return describe_briefly(random_network({{}, {0}}, {2, 2}, 2, 3), CountScope::kSingles);
+}
+
+inline Model small_general_model() {
+  return describe_briefly(network_of(Structure::general({{}, {0}}, {false, true}, {0}), {2, 2}, 2, 4),
+                          CountScope::kSingles);
 }
 
 inline Model small_aode_model() {
@@ -169,7 +191,7 @@ struct CheckSameAs {
   void operator()(const Network& a) const {
     const auto& b = std::get<Network>(other);
     CHECK(a.structure() == b.structure());
-    CHECK(same_bits(a.class_probabilities(), b.class_probabilities()));
+    CHECK(same_bits(a.class_table(), b.class_table()));
     for (std::size_t f = 0; f < a.n_features(); ++f) CHECK(same_bits(a.table(f), b.table(f)));
   }
   void operator()(const Aode& a) const {

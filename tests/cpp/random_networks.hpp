@@ -32,6 +32,24 @@ inline tanager::Structure random_structure(std::mt19937_64& random, std::size_t 
   return tanager::Structure(parents);
 }
 
+/// The class stands anywhere: features before it (in a shuffled order) may be its parents, those behind its children.
+inline tanager::Structure random_general_structure(std::mt19937_64& random, std::size_t n, std::size_t max_parents) {
+  const tanager::Structure features = random_structure(random, n, max_parents);
+  const std::size_t position = draw(random, n + 1);
+  std::vector<std::vector<std::size_t>> parents(n);
+  std::vector<bool> class_children(n, false);
+  std::vector<std::size_t> class_parents;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t f = features.order()[i];
+    parents[f] = features.parents(f);
+    if (i < position && draw(random, 2) == 0 && class_parents.size() < max_parents + 1)
+      class_parents.push_back(f);
+    else if (i >= position)
+      class_children[f] = draw(random, 3) > 0;
+  }
+  return tanager::Structure::general(parents, class_children, class_parents);
+}
+
 inline std::vector<double> random_distribution(std::mt19937_64& random, std::size_t n, bool with_zeros) {
   std::vector<double> p(n);
   double sum = 0;
@@ -49,19 +67,24 @@ inline std::vector<double> random_distribution(std::mt19937_64& random, std::siz
 inline tanager::Network random_network(std::mt19937_64& random, const tanager::Structure& structure,
                                        const std::vector<std::uint32_t>& cards, std::uint32_t classes,
                                        bool with_zeros = false) {
-  std::vector<std::vector<double>> tables;
-  for (std::size_t f = 0; f < cards.size(); ++f) {
+  const auto random_table = [&](const std::vector<std::size_t>& parents, std::size_t values, std::size_t width,
+                                bool zeros) {
     std::size_t configurations = 1;
-    for (const std::size_t p : structure.parents(f)) configurations *= cards[p];
-    std::vector<double> table(configurations * cards[f] * classes);
+    for (const std::size_t p : parents) configurations *= cards[p];
+    std::vector<double> table(configurations * values * width);
     for (std::size_t j = 0; j < configurations; ++j)
-      for (std::size_t c = 0; c < classes; ++c) {
-        const auto p = random_distribution(random, cards[f], with_zeros);
-        for (std::size_t k = 0; k < cards[f]; ++k) table[(j * cards[f] + k) * classes + c] = p[k];
+      for (std::size_t c = 0; c < width; ++c) {
+        const auto p = random_distribution(random, values, zeros);
+        for (std::size_t k = 0; k < values; ++k) table[(j * values + k) * width + c] = p[k];
       }
-    tables.push_back(table);
-  }
-  return tanager::Network(structure, cards, random_distribution(random, classes, false), tables);
+    return table;
+  };
+  std::vector<std::vector<double>> tables;
+  for (std::size_t f = 0; f < cards.size(); ++f)
+    tables.push_back(
+        random_table(structure.parents(f), cards[f], structure.is_class_child(f) ? classes : 1, with_zeros));
+  return tanager::Network(structure, cards, classes, random_table(structure.class_parents(), classes, 1, false),
+                          tables);
 }
 
 inline std::vector<Code> random_row(std::mt19937_64& random, const std::vector<std::uint32_t>& cards,
@@ -75,13 +98,16 @@ inline std::vector<Code> random_row(std::mt19937_64& random, const std::vector<s
 
 /// P(class c, complete row) by multiplying the network's tables, term by term.
 inline double joint_probability(const tanager::Network& network, const std::vector<Code>& row, std::size_t c) {
-  double p = network.class_probabilities()[c];
-  for (std::size_t f = 0; f < row.size(); ++f) {
+  const tanager::Structure& structure = network.structure();
+  const auto configuration = [&](const std::vector<std::size_t>& parents) {
     std::size_t index = 0;
-    for (const std::size_t parent : network.structure().parents(f))
-      index = index * network.cardinalities()[parent] + row[parent];
-    index = index * network.cardinalities()[f] + row[f];
-    p *= network.table(f)[index * network.n_classes() + c];
+    for (const std::size_t parent : parents) index = index * network.cardinalities()[parent] + row[parent];
+    return index;
+  };
+  double p = network.class_table()[configuration(structure.class_parents()) * network.n_classes() + c];
+  for (std::size_t f = 0; f < row.size(); ++f) {
+    const std::size_t index = configuration(structure.parents(f)) * network.cardinalities()[f] + row[f];
+    p *= structure.is_class_child(f) ? network.table(f)[index * network.n_classes() + c] : network.table(f)[index];
   }
   return p;
 }

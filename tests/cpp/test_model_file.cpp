@@ -60,7 +60,8 @@ TEST(a_model_comes_back_bit_by_bit) {
   }
   for (const Model& model :
        {small_model(), small_aode_model(), rich_aode_model(true), rich_aode_model(false), model_leaving_out(),
-        small_tbmatan_model(), rich_tbmatan_model(true), rich_tbmatan_model(false)}) {
+        small_tbmatan_model(), rich_tbmatan_model(true), rich_tbmatan_model(false), small_general_model(),
+        rich_general_model(true), rich_general_model(false)}) {
     const Bytes bytes = write_model(model);
     check_same(model, read_model(bytes));
     CHECK(write_model(read_model(bytes)) == bytes);
@@ -72,8 +73,8 @@ TEST(a_model_comes_back_bit_by_bit) {
 }
 
 TEST(every_truncation_and_every_extra_byte_is_refused) {
-  for (const Bytes& bytes :
-       {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model())}) {
+  for (const Bytes& bytes : {write_model(small_model()), write_model(small_aode_model()),
+                             write_model(small_tbmatan_model()), write_model(small_general_model())}) {
     int taken = 0;
     for (std::size_t length = 0; length < bytes.size(); ++length) {
       CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
@@ -97,14 +98,14 @@ TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_refused)
     CHECK(!refusal(bytes).empty());
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
   };
-  for (Bytes bytes :
-       {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model())}) {
+  for (Bytes bytes : {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model()),
+                      write_model(small_general_model())}) {
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) check_flip(bytes, bit);
     CHECK(refusal(bytes).empty());
   }
   std::mt19937 random(11);
   for (Bytes bytes : {write_model(rich_model()), write_model(rich_aode_model()), write_model(model_leaving_out()),
-                      write_model(rich_tbmatan_model())})
+                      write_model(rich_tbmatan_model()), write_model(rich_general_model())})
     for (int i = 0; i < 10000; ++i) check_flip(bytes, random() % (bytes.size() * 8));
 }
 
@@ -159,7 +160,8 @@ TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
   };
   for (const Bytes& bytes :
        {write_model(small_model()), write_model(rich_model()), write_model(rich_model(false)),
-        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out())})
+        write_model(small_aode_model()), write_model(rich_aode_model(false)), write_model(model_leaving_out()),
+        write_model(small_general_model()), write_model(rich_general_model(false))})
     try_often(bytes, 10000);
   // A count that was made large takes its time.
   try_often(write_model(small_tbmatan_model()), 400);
@@ -235,9 +237,10 @@ TEST(wrong_frames_are_refused_with_their_reason) {
   refused(as_bytes("\x89TNG"), "only 4 bytes");
   refused(as_bytes("name,age\nAda,36\n"), "not a tanager model file");
   refused(as_bytes("\x89TNG\n\x1A\n and whatever else follows"), "copying it as text");
-  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 3");
+  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 4");
   refused(whole().file(0), "format number is 0");
-  refused(whole().section(8, {}).file(), "unknown kind 8");
+  refused(whole().section(9, {}).file(), "unknown kind 9");
+  refused(whole().section(8, {}).file(3), "unknown kind 8");
   refused(whole().section(7, {}).file(2), "unknown kind 7");
   refused(whole().section(6, {}).file(1), "unknown kind 6");
   refused(whole().section(6, sections_of(small_aode_model())[1]).file(), "two classifiers");

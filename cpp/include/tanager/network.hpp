@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,15 +10,21 @@
 
 namespace tanager {
 
-/// Which features a model has, and which feature parents each of them has. The class is a parent of every feature of
-/// the model and is not listed. A feature that the model leaves out is absent: it has no table, and prediction does not
-/// look at it.
+/// Which features a model has, which feature parents each of them has, and where the class stands among them. In most
+/// classifiers the class has no parents and is a parent of every feature of the model (an augmented naive Bayes); in a
+/// general network it may have parents, and features need not be its children. A feature that the model leaves out is
+/// absent: it has no table, and prediction does not look at it.
 class Structure {
  public:
+  /// The class is a parent of every feature, which is not listed.
   /// Throws InvalidInput if a parent does not exist, is listed twice or is its own child, or if the arcs form a cycle.
   explicit Structure(std::vector<std::vector<std::size_t>> parents);
   /// Leaves out the features marked in `absent`; throws InvalidInput as well if one of them has parents or children.
   static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
+  /// The class anywhere: it is a parent of the features marked in `class_children`, and a child of `class_parents`.
+  /// `absent` may be empty: nothing is left out.
+  static Structure general(std::vector<std::vector<std::size_t>> parents, std::vector<bool> class_children,
+                           std::vector<std::size_t> class_parents, std::vector<bool> absent = {});
   /// No arcs between features.
   static Structure naive(std::size_t n_features);
 
@@ -26,15 +33,29 @@ class Structure {
   bool is_absent(std::size_t feature) const { return !absent_.empty() && absent_[feature]; }
   const std::vector<std::size_t>& parents(std::size_t feature) const { return parents_[feature]; }
   Family family(std::size_t feature) const { return {feature, parents_[feature]}; }
+  /// Whether the class is a parent of a feature of the model.
+  bool is_class_child(std::size_t feature) const {
+    return !is_absent(feature) && (not_class_children_.empty() || !not_class_children_[feature]);
+  }
+  /// The features that are parents of the class, in increasing order.
+  const std::vector<std::size_t>& class_parents() const { return class_parents_; }
+  /// The family whose counts are those of the class with its parents, [class parents][class]; none if it has none.
+  std::optional<Family> class_family() const;
   /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
   const std::vector<std::size_t>& order() const { return order_; }
+  /// How many features of order() come before the class, so that the class comes after its parents and before its
+  /// children. Zero if it has no parents.
+  std::size_t class_position() const { return class_position_; }
   /// The largest number of feature parents of any feature.
   std::size_t max_parents() const;
 
+  /// The class has no parents and is a parent of every feature of the model.
+  bool is_augmented_naive() const { return class_parents_.empty() && not_class_children_.empty(); }
+  // The following ask for that as well.
   /// No feature has a feature parent.
-  bool is_naive() const { return max_parents() == 0; }
+  bool is_naive() const { return is_augmented_naive() && max_parents() == 0; }
   /// Every feature has at most one feature parent (a forest).
-  bool is_one_dependence() const { return max_parents() <= 1; }
+  bool is_one_dependence() const { return is_augmented_naive() && max_parents() <= 1; }
   /// One tree spans all features of the model.
   bool is_tan() const;
   /// The features fall into groups; each group is fully connected, and there are no arcs between groups.
@@ -46,25 +67,38 @@ class Structure {
   Structure() = default;
 
   std::vector<std::vector<std::size_t>> parents_;
-  std::vector<bool> absent_;  // empty if none is
+  std::vector<bool> absent_;              // empty if none is
+  std::vector<bool> not_class_children_;  // empty if all features of the model are children of the class
+  std::vector<std::size_t> class_parents_;
   std::vector<std::size_t> order_;
+  std::size_t class_position_ = 0;
 };
 
 /// A learned classifier: structure and conditional probability tables. Immutable, so any number of threads may use it.
 class Network {
  public:
-  /// `tables[f]` is P(f | parents, class), laid out as CountTable: parents outermost, then f's value, then the class;
-  /// empty for an absent feature.
-  /// Throws InvalidInput if a size is wrong, a number is not a probability, or a distribution does not sum to one.
+  /// `class_table` is P(class | its parents), [parent configurations][classes]: the class probabilities if it has no
+  /// parents. `tables[f]` is P(f | parents), laid out as CountTable: feature parents outermost, then f's value, then
+  /// the class, whose axis has length one where it is no parent of f; empty for an absent feature. Throws InvalidInput
+  /// if a size is wrong, a number is not a probability, or a distribution does not sum to one.
+  Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+          std::vector<double> class_table, std::vector<std::vector<double>> tables);
+  /// The same for a class without parents: there are as many classes as probabilities.
   Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
           std::vector<std::vector<double>> tables);
 
   const Structure& structure() const { return structure_; }
   std::size_t n_features() const { return structure_.n_features(); }
-  std::uint32_t n_classes() const { return static_cast<std::uint32_t>(class_probabilities_.size()); }
+  std::uint32_t n_classes() const { return n_classes_; }
   std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
-  std::span<const double> class_probabilities() const { return class_probabilities_; }
+  /// P(class | its parents), [parent configurations][classes].
+  std::span<const double> class_table() const { return class_table_; }
+  /// The same under the name that fits a class without parents.
+  std::span<const double> class_probabilities() const { return class_table_; }
+  /// P(feature | parents); see the constructor.
   std::span<const double> table(std::size_t feature) const { return tables_[feature]; }
+  /// The same with the class as innermost axis in any case.
+  std::vector<double> expanded_table(std::size_t feature) const;
 
   /// Number of free parameters: (values - 1) for every parent configuration, class included.
   std::uint64_t n_parameters() const;
@@ -72,7 +106,8 @@ class Network {
  private:
   Structure structure_;
   std::vector<std::uint32_t> cardinalities_;
-  std::vector<double> class_probabilities_;
+  std::uint32_t n_classes_;
+  std::vector<double> class_table_;
   std::vector<std::vector<double>> tables_;
 };
 

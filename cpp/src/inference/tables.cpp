@@ -1,5 +1,5 @@
-// Joins features into look-ups. A tree's branch of four binary features has 16 joint values: one look-up instead of
-// four.
+// Joins the terms of features into look-ups. A tree's branch of four binary features has 16 joint values: one look-up
+// instead of four.
 #include "inference/tables.hpp"
 
 #include <algorithm>
@@ -21,21 +21,36 @@ std::uint32_t padded(std::uint32_t classes) {
   return (classes + 7) / 8 * 8;
 }
 
-/// Features in their order, joined greedily while the joint values number at most `limit`.
-std::vector<LookupGroup> join_features(const Network& network, std::uint64_t limit) {
+/// The features that a term looks at; the term n_features is that of a class with parents.
+std::vector<std::size_t> features_of_term(const Structure& structure, std::size_t term) {
+  if (term == structure.n_features()) return structure.class_parents();
+  std::vector<std::size_t> features = structure.parents(term);
+  features.push_back(term);
+  return features;
+}
+
+/// All terms in the order of their variables.
+std::vector<std::size_t> terms_of(const Structure& structure) {
+  std::vector<std::size_t> terms = structure.order();
+  if (!structure.class_parents().empty())
+    terms.insert(terms.begin() + static_cast<std::ptrdiff_t>(structure.class_position()), structure.n_features());
+  return terms;
+}
+
+/// Terms in their order, joined greedily while the joint values number at most `limit`.
+std::vector<LookupGroup> join_terms(const Network& network, std::uint64_t limit) {
   std::vector<LookupGroup> groups;
   const auto cards = network.cardinalities();
   std::vector<std::size_t> last_group(network.n_features(), std::numeric_limits<std::size_t>::max());
-  for (const std::size_t feature : network.structure().order()) {
-    std::vector<std::size_t> involved = network.structure().parents(feature);
-    involved.push_back(feature);
+  for (const std::size_t term : terms_of(network.structure())) {
+    const std::vector<std::size_t> involved = features_of_term(network.structure(), term);
     std::uint64_t growth = 1;  // by the features that the current group lacks
     for (const std::size_t f : involved)
       if (groups.empty() || last_group[f] != groups.size() - 1) growth *= cards[f];
     if (groups.empty() || groups.back().size * growth > limit || groups.back().members.size() >= kMaxMembers)
       groups.emplace_back();
     LookupGroup& group = groups.back();
-    group.terms.push_back(feature);
+    group.terms.push_back(term);
     for (const std::size_t f : involved) {
       if (last_group[f] == groups.size() - 1) continue;
       last_group[f] = groups.size() - 1;
@@ -52,28 +67,26 @@ std::uint64_t total_bytes(const std::vector<LookupGroup>& groups, std::uint32_t 
   return cells * sizeof(double);
 }
 
-/// Adds the term of one feature to every cell of its group.
-void add_term(LookupTables& tables, const LookupGroup& group, const Network& network, std::size_t feature,
-              std::span<const double> term) {
-  const auto& parents = network.structure().parents(feature);
+/// Adds one term, of which `logs` are the cells, to every cell of its group.
+void add_term(LookupTables& tables, const LookupGroup& group, const Network& network, std::size_t term,
+              std::span<const double> logs) {
   const auto cards = network.cardinalities();
   const std::uint32_t s = tables.n_classes, width = tables.padded_classes;
   // Stride in the term's own table of every member of the group; zero for members that the term does not know.
   std::vector<std::size_t> strides(group.members.size(), 0);
   std::size_t stride = s;
-  const auto assign = [&](std::size_t f) {
+  const std::vector<std::size_t> features = features_of_term(network.structure(), term);
+  for (auto f = features.rbegin(); f != features.rend(); ++f) {
     for (std::size_t m = 0; m < group.members.size(); ++m)
-      if (group.members[m].feature == f) strides[m] = stride;
-    stride *= cards[f];
-  };
-  assign(feature);
-  for (auto parent = parents.rbegin(); parent != parents.rend(); ++parent) assign(*parent);
+      if (group.members[m].feature == *f) strides[m] = stride;
+    stride *= cards[*f];
+  }
 
   std::vector<std::uint32_t> value(group.members.size(), 0);
   std::size_t from = 0;
   double* to = tables.cells.data() + group.offset;
   for (std::uint32_t joint = 0; joint < group.size; ++joint, to += width) {
-    for (std::uint32_t c = 0; c < s; ++c) to[c] += term[from + c];
+    for (std::uint32_t c = 0; c < s; ++c) to[c] += logs[from + c];
     for (std::size_t m = 0; m < value.size(); ++m) {  // count up; the first member has stride one
       from += strides[m];
       if (++value[m] < cards[group.members[m].feature]) break;
@@ -86,12 +99,12 @@ void add_term(LookupTables& tables, const LookupGroup& group, const Network& net
 }  // namespace
 
 std::vector<std::vector<double>> log_tables(const Network& network) {
-  std::vector<std::vector<double>> logs(network.n_features());
-  for (std::size_t f = 0; f < logs.size(); ++f) {
-    const auto table = network.table(f);
-    logs[f].resize(table.size());
-    std::transform(table.begin(), table.end(), logs[f].begin(), [](double p) { return std::log(p); });
-  }
+  std::vector<std::vector<double>> logs;
+  logs.reserve(network.n_features() + 1);
+  for (std::size_t f = 0; f < network.n_features(); ++f) logs.push_back(network.expanded_table(f));
+  logs.emplace_back(network.class_table().begin(), network.class_table().end());
+  for (std::vector<double>& table : logs)
+    for (double& cell : table) cell = std::log(cell);
   return logs;
 }
 
@@ -102,10 +115,10 @@ LookupTables build_lookup_tables(const Network& network, std::span<const std::ve
   tables.features = network.structure().order();
   std::sort(tables.features.begin(), tables.features.end());
   tables.prior.assign(tables.padded_classes, 0.0);
-  for (std::uint32_t c = 0; c < tables.n_classes; ++c) tables.prior[c] = std::log(network.class_probabilities()[c]);
+  if (network.structure().class_parents().empty()) std::ranges::copy(logs.back(), tables.prior.begin());
 
   for (const std::uint64_t limit : kJointValueLimits) {
-    tables.groups = join_features(network, limit);
+    tables.groups = join_terms(network, limit);
     if (total_bytes(tables.groups, tables.padded_classes) <= kTotalBytes) break;
   }
   std::size_t cells = 0;
@@ -115,7 +128,7 @@ LookupTables build_lookup_tables(const Network& network, std::span<const std::ve
   }
   tables.cells.assign(cells, 0.0);
   for (const LookupGroup& group : tables.groups)
-    for (const std::size_t feature : group.terms) add_term(tables, group, network, feature, logs[feature]);
+    for (const std::size_t term : group.terms) add_term(tables, group, network, term, logs[term]);
   return tables;
 }
 

@@ -16,7 +16,7 @@ struct LookupGroup {
     std::size_t feature;
     std::uint32_t stride;  ///< of the feature's code in the joint index
   };
-  std::vector<std::size_t> terms;  ///< the features whose terms it sums, in this order
+  std::vector<std::size_t> terms;  ///< the features whose terms it sums, in this order; n_features is the class
   std::vector<Member> members;     ///< these and their parents
   std::uint32_t size = 1;          ///< number of joint values
   std::size_t offset = 0;          ///< of the group's first cell in LookupTables::cells
@@ -29,14 +29,15 @@ struct LookupTables {
   /// n_classes rounded up to what vector registers like: 1, 2, 4, then multiples of 8. Rows of `cells` are this long.
   std::uint32_t padded_classes = 0;
   std::vector<std::size_t> features;  ///< that the model has, in increasing order
-  std::vector<double> prior;          ///< ln P(class), padded
+  std::vector<double> prior;          ///< ln P(class), padded; zeros if the class has parents and is a term itself
   std::vector<LookupGroup> groups;
   std::vector<double> cells;  ///< [group][joint value][padded class]
 };
 
 LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> log_tables);
 
-/// Logarithms of a network's tables, laid out as they are; what summing out works on.
+/// Logarithms of the tables of all features, [parents][values][classes] also where the class is no parent, and of the
+/// class's own table behind them; what summing out works on.
 std::vector<std::vector<double>> log_tables(const Network& network);
 
 }  // namespace tanager

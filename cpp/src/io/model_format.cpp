@@ -65,7 +65,7 @@ Extent required(const Found& found, Tag tag, const char* name) {
 /// The kind of the one section that holds a classifier.
 Tag classifier_kind(const Found& found) {
   std::optional<Tag> kind;
-  for (const Tag tag : {Tag::kNetwork, Tag::kAode, Tag::kTbmatan}) {
+  for (const Tag tag : {Tag::kNetwork, Tag::kAode, Tag::kTbmatan, Tag::kGeneralNetwork}) {
     if (!found[static_cast<std::size_t>(tag)]) continue;
     if (kind) throw ModelFileError("it has two classifiers, but a model has one");
     kind = tag;

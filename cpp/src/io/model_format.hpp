@@ -24,8 +24,8 @@
 namespace tanager::io {
 
 /// Version 1 had networks of all features only; version 2 added networks that leave features out, and AODE; version 3
-/// added the average over all TANs.
-inline constexpr std::uint32_t kFormatVersion = 3;
+/// added the average over all TANs; version 4 added networks with the class anywhere.
+inline constexpr std::uint32_t kFormatVersion = 4;
 
 /// A byte above 127, both kinds of line end and the end-of-file character of old systems: a transfer that treats the
 /// file as text changes at least one of them.
@@ -37,7 +37,7 @@ inline constexpr std::size_t kChecksumSize = sizeof(std::uint64_t);
 /// More sections than this are refused, so that finding them is quick whatever the file.
 inline constexpr std::size_t kMaxSections = 256;
 
-/// A file has exactly one of the sections kNetwork, kAode and kTbmatan: its classifier.
+/// A file has exactly one of the sections kNetwork, kAode, kTbmatan and kGeneralNetwork: its classifier.
 enum class Tag : std::uint32_t {
   kNetwork = 1,
   kFeatures = 2,
@@ -45,11 +45,13 @@ enum class Tag : std::uint32_t {
   kSettings = 4,
   kCounts = 5,
   kAode = 6,
-  kTbmatan = 7
+  kTbmatan = 7,
+  kGeneralNetwork = 8
 };
 /// The last tag of a version.
 inline constexpr Tag last_tag(std::uint32_t version) {
-  return version == 1 ? Tag::kCounts : version == 2 ? Tag::kAode : Tag::kTbmatan;
+  constexpr std::array<Tag, kFormatVersion> last = {Tag::kCounts, Tag::kAode, Tag::kTbmatan, Tag::kGeneralNetwork};
+  return last[version - 1];
 }
 inline constexpr std::uint32_t kSkippable = 0x8000'0000;
 

@@ -44,7 +44,12 @@ std::uint64_t table_cells(const Family& family, std::span<const std::uint32_t> c
   return cells;
 }
 
-Structure read_structure(ByteReader& in, std::uint32_t n_features, std::uint32_t version) {
+struct Arcs {
+  std::vector<std::vector<std::size_t>> parents;
+  std::vector<bool> absent;
+};
+
+Arcs read_arcs(ByteReader& in, std::uint32_t n_features, std::uint32_t version) {
   std::vector<std::vector<std::size_t>> parents(n_features);
   std::vector<bool> absent(n_features, false);
   for (std::uint32_t f = 0; f < n_features; ++f) {
@@ -54,7 +59,24 @@ Structure read_structure(ByteReader& in, std::uint32_t n_features, std::uint32_t
     else
       parents[f] = read_indices(in, count, n_features);
   }
-  return Structure::leaving_out(std::move(absent), std::move(parents));
+  return {std::move(parents), std::move(absent)};
+}
+
+bool read_flag(ByteReader& in, const char* what) {
+  const auto flag = in.number<std::uint8_t>();
+  if (flag > 1) in.fail(std::string("has ") + what + " of " + std::to_string(flag) + ", which is neither 0 nor 1");
+  return flag == 1;
+}
+
+std::vector<std::vector<double>> read_tables(ByteReader& in, const Structure& structure,
+                                             std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+  std::vector<std::vector<double>> tables;
+  tables.reserve(cardinalities.size());
+  for (std::size_t f = 0; f < cardinalities.size(); ++f) {
+    const std::uint32_t width = structure.is_class_child(f) ? n_classes : 1;
+    tables.push_back(in.reals(structure.is_absent(f) ? 0 : table_cells(structure.family(f), cardinalities, width)));
+  }
+  return tables;
 }
 
 Network read_network(ByteReader in, std::uint32_t version) {
@@ -62,13 +84,28 @@ Network read_network(ByteReader in, std::uint32_t version) {
   const auto n_features = in.count(2 * sizeof(std::uint32_t));
   std::vector<double> class_probabilities = in.reals(n_classes);
   std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
-  Structure structure = read_structure(in, n_features, version);
-  std::vector<std::vector<double>> tables;
-  tables.reserve(n_features);
-  for (std::uint32_t f = 0; f < n_features; ++f)
-    tables.push_back(in.reals(structure.is_absent(f) ? 0 : table_cells(structure.family(f), cardinalities, n_classes)));
+  Arcs arcs = read_arcs(in, n_features, version);
+  Structure structure = Structure::leaving_out(std::move(arcs.absent), std::move(arcs.parents));
+  std::vector<std::vector<double>> tables = read_tables(in, structure, cardinalities, n_classes);
   in.finish();
   return Network(std::move(structure), std::move(cardinalities), std::move(class_probabilities), std::move(tables));
+}
+
+Network read_general_network(ByteReader in, std::uint32_t version) {
+  const auto n_classes = in.number<std::uint32_t>();
+  const auto n_features = in.count(2 * sizeof(std::uint32_t));
+  std::vector<std::size_t> class_parents = read_indices(in, in.number<std::uint32_t>(), n_features);
+  std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
+  Arcs arcs = read_arcs(in, n_features, version);
+  std::vector<bool> class_children(n_features);
+  for (std::uint32_t f = 0; f < n_features; ++f) class_children[f] = read_flag(in, "an arc from the class");
+  Structure structure = Structure::general(std::move(arcs.parents), std::move(class_children), std::move(class_parents),
+                                           std::move(arcs.absent));
+  const auto family = structure.class_family();
+  std::vector<double> class_table = in.reals(family ? table_cells(*family, cardinalities, n_classes) : n_classes);
+  std::vector<std::vector<double>> tables = read_tables(in, structure, cardinalities, n_classes);
+  in.finish();
+  return Network(std::move(structure), std::move(cardinalities), n_classes, std::move(class_table), std::move(tables));
 }
 
 Aode read_aode(ByteReader in) {
@@ -90,11 +127,8 @@ Aode read_aode(ByteReader in) {
 Label read_label(ByteReader& in) {
   const auto kind = in.number<std::uint8_t>();
   switch (static_cast<LabelKind>(kind)) {
-    case LabelKind::kBool: {
-      const auto flag = in.number<std::uint8_t>();
-      if (flag > 1) in.fail("has a boolean label of " + std::to_string(flag) + ", which is neither 0 nor 1");
-      return flag == 1;
-    }
+    case LabelKind::kBool:
+      return read_flag(in, "a boolean label");
     case LabelKind::kInteger:
       return static_cast<std::int64_t>(in.number<std::uint64_t>());
     case LabelKind::kReal:
@@ -217,6 +251,7 @@ Tbmatan read_tbmatan(ByteReader in) {
 Classifier read_classifier(std::span<const std::byte> payload, const SectionTable& table) {
   if (table.kind == Tag::kAode) return read_aode({payload, "averaged estimators"});
   if (table.kind == Tag::kTbmatan) return read_tbmatan({payload, "the average over trees"});
+  if (table.kind == Tag::kGeneralNetwork) return read_general_network({payload, "the network"}, table.version);
   return read_network({payload, "the network"}, table.version);
 }
 

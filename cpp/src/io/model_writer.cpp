@@ -8,6 +8,10 @@
 //     tbmatan    u32 classes, u32 features, u32 number of values of every feature, f64 equivalent sample size,
 //                f64 stubbornness or 0 for none, u32 number of beliefs, f64 each, u32 number of class probabilities
 //                that were given, f64 each, u64 max_assignments, u32 n_trees; then as counts
+//     general network  (the class has parents, or is no parent of some feature)
+//                u32 classes, u32 features, u32 number of parents of the class, u32 each, u32 number of values of every
+//                feature; parents of every feature as above; for every feature u8 whether the class is its parent; then
+//                the table of the class and of all features that it has, f64, laid out as in Network
 //     features   for every feature: u8 kind, text name, u32 count, then labels or f64 cut points
 //     classes    u32 count, labels
 //     settings   the text itself
@@ -38,17 +42,27 @@ void write_indices(ByteWriter& out, const std::vector<std::size_t>& indices) {
   for (const std::size_t index : indices) out.count(index);
 }
 
+/// Both kinds of networks: the general one says where the class stands, and has the class's table further behind.
 void write_network(ByteWriter& out, const Network& network) {
+  const Structure& structure = network.structure();
+  const bool general = !structure.is_augmented_naive();
   out.number(network.n_classes());
   out.count(network.n_features());
-  out.reals(network.class_probabilities());
+  if (general)
+    write_indices(out, structure.class_parents());
+  else
+    out.reals(network.class_table());
   for (const std::uint32_t cardinality : network.cardinalities()) out.number(cardinality);
-  const Structure& structure = network.structure();
   for (std::size_t f = 0; f < network.n_features(); ++f)
     if (structure.is_absent(f))
       out.number(kAbsent);
     else
       write_indices(out, structure.parents(f));
+  if (general) {
+    for (std::size_t f = 0; f < network.n_features(); ++f)
+      out.number(static_cast<std::uint8_t>(structure.is_class_child(f) ? 1 : 0));
+    out.reals(network.class_table());
+  }
   for (std::size_t f = 0; f < network.n_features(); ++f) out.reals(network.table(f));
 }
 
@@ -99,7 +113,8 @@ struct WriteClassifier {
   ByteWriter& out;
 
   void operator()(const Network& network) const {
-    write_section(out, Tag::kNetwork, [&] { write_network(out, network); });
+    const Tag tag = network.structure().is_augmented_naive() ? Tag::kNetwork : Tag::kGeneralNetwork;
+    write_section(out, tag, [&] { write_network(out, network); });
   }
   void operator()(const Aode& aode) const {
     write_section(out, Tag::kAode, [&] { write_aode(out, aode); });
@@ -161,7 +176,7 @@ std::size_t cells_of(const CountSet& counts) {
 
 struct CountCells {
   std::size_t operator()(const Network& network) const {
-    std::size_t cells = 0;
+    std::size_t cells = network.class_table().size();
     for (std::size_t f = 0; f < network.n_features(); ++f) cells += network.table(f).size();
     return cells;
   }

@@ -9,38 +9,67 @@
 
 namespace tanager {
 
+namespace {
+
+std::uint32_t checked_classes(std::size_t n_classes) {
+  if (n_classes == 0 || n_classes > kMaxValues)
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", n_classes));
+  return static_cast<std::uint32_t>(n_classes);
+}
+
+template <class Describe>
+void check_size(std::uint64_t expected, std::size_t actual, const Describe& what) {
+  if (actual != expected) throw InvalidInput(join_text(what(), " must have ", expected, " cells, but has ", actual));
+}
+
+}  // namespace
+
 Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
                  std::vector<std::vector<double>> tables)
+    : Network(std::move(structure), std::move(cardinalities), checked_classes(class_probabilities.size()),
+              class_probabilities, std::move(tables)) {}  // not moved: its size may be looked at later
+
+Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                 std::vector<double> class_table, std::vector<std::vector<double>> tables)
     : structure_(std::move(structure)),
       cardinalities_(std::move(cardinalities)),
-      class_probabilities_(std::move(class_probabilities)),
+      n_classes_(checked_classes(n_classes)),
+      class_table_(std::move(class_table)),
       tables_(std::move(tables)) {
   const std::size_t n = structure_.n_features();
   if (cardinalities_.size() != n || tables_.size() != n)
     throw InvalidInput(join_text("expected the number of values and the table of ", n, " features, but got ",
                                  cardinalities_.size(), " and ", tables_.size()));
-  if (class_probabilities_.empty() || class_probabilities_.size() > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", class_probabilities_.size()));
-  check_distributions(class_probabilities_, class_probabilities_.size(), 1,
-                      [] { return std::string("the class probabilities"); });
   for (std::size_t f = 0; f < n; ++f) {
     if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
       throw InvalidInput(
           join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
   }
+  const auto family = structure_.class_family();
+  const auto the_class = [] { return std::string("the table of the class"); };
+  check_size(family ? checked_table_size(*family, cardinalities_, n_classes_) : n_classes_, class_table_.size(),
+             the_class);
+  check_distributions(class_table_, n_classes_, 1, the_class);
   for (std::size_t f = 0; f < n; ++f) {
-    const std::uint64_t expected =
-        structure_.is_absent(f) ? 0 : checked_table_size(structure_.family(f), cardinalities_, n_classes());
-    if (tables_[f].size() != expected)
-      throw InvalidInput(
-          join_text("the table of feature ", f, " must have ", expected, " cells, but has ", tables_[f].size()));
-    check_distributions(tables_[f], cardinalities_[f], n_classes(),
-                        [&] { return join_text("the table of feature ", f); });
+    const std::uint32_t width = structure_.is_class_child(f) ? n_classes_ : 1;
+    const auto the_feature = [&] { return join_text("the table of feature ", f); };
+    check_size(structure_.is_absent(f) ? 0 : checked_table_size(structure_.family(f), cardinalities_, width),
+               tables_[f].size(), the_feature);
+    check_distributions(tables_[f], cardinalities_[f], width, the_feature);
   }
 }
 
+std::vector<double> Network::expanded_table(std::size_t feature) const {
+  const std::vector<double>& table = tables_[feature];
+  if (structure_.is_class_child(feature)) return table;
+  std::vector<double> expanded;
+  expanded.reserve(table.size() * n_classes_);
+  for (const double p : table) expanded.insert(expanded.end(), n_classes_, p);
+  return expanded;
+}
+
 std::uint64_t Network::n_parameters() const {
-  std::uint64_t total = n_classes() - 1;
+  std::uint64_t total = class_table_.size() / n_classes_ * (n_classes_ - 1);
   for (std::size_t f = 0; f < n_features(); ++f)
     total += tables_[f].size() / cardinalities_[f] * (cardinalities_[f] - 1);
   return total;

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <string>
 #include <utility>
 
 #include "support/text.hpp"
@@ -9,21 +9,28 @@
 namespace tanager {
 namespace {
 
+/// Throws unless the parents of one variable exist, differ and are not too many; `child()` is what messages call it.
+template <class Describe>
+void check_parent_set(std::vector<std::size_t> parents, std::size_t n_features, const Describe& child) {
+  if (parents.size() > kMaxParents)
+    throw InvalidInput(
+        join_text(child(), " has ", parents.size(), " parents, but at most ", kMaxParents, " are possible"));
+  std::sort(parents.begin(), parents.end());
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    if (parents[i] >= n_features)
+      throw InvalidInput(
+          join_text(child(), " has parent ", parents[i], ", but there are only ", n_features, " features"));
+    if (i > 0 && parents[i] == parents[i - 1])
+      throw InvalidInput(join_text(child(), " has parent ", parents[i], " twice"));
+  }
+}
+
 void check_parents(const std::vector<std::vector<std::size_t>>& parents) {
   for (std::size_t child = 0; child < parents.size(); ++child) {
-    if (parents[child].size() > kMaxParents)
-      throw InvalidInput(join_text("feature ", child, " has ", parents[child].size(), " parents, but at most ",
-                                   kMaxParents, " are possible"));
-    std::vector<std::size_t> sorted = parents[child];
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      if (sorted[i] >= parents.size())
-        throw InvalidInput(join_text("feature ", child, " has parent ", sorted[i], ", but there are only ",
-                                     parents.size(), " features"));
-      if (sorted[i] == child) throw InvalidInput(join_text("feature ", child, " cannot be its own parent"));
-      if (i > 0 && sorted[i] == sorted[i - 1])
-        throw InvalidInput(join_text("feature ", child, " has parent ", sorted[i], " twice"));
-    }
+    if (parents[child].empty()) continue;
+    check_parent_set(parents[child], parents.size(), [&] { return join_text("feature ", child); });
+    if (std::find(parents[child].begin(), parents[child].end(), child) != parents[child].end())
+      throw InvalidInput(join_text("feature ", child, " cannot be its own parent"));
   }
 }
 
@@ -39,30 +46,42 @@ void check_absent(const std::vector<std::vector<std::size_t>>& parents, const st
   }
 }
 
+struct Order {
+  std::vector<std::size_t> features;
+  std::size_t class_position = 0;
+};
+
 // Depth first with an explicit stack (a chain of 60,000 features must not overflow the call stack): a feature is placed
-// as soon as its last parent is, so that a tree's branches stay together.
-std::vector<std::size_t> topological_order(const std::vector<std::vector<std::size_t>>& parents,
-                                           const std::vector<bool>& absent) {
-  const std::size_t n = parents.size();
+// as soon as its last parent is, so that a tree's branches stay together. A class with parents takes part as the node
+// behind the last feature; `arcs` then names it where it is a parent.
+Order topological_order(const std::vector<std::vector<std::size_t>>& arcs, std::size_t n_features,
+                        const std::vector<bool>& absent) {
+  const std::size_t n = arcs.size();
   std::vector<std::vector<std::size_t>> children(n);
   std::vector<std::size_t> waiting(n);
   for (std::size_t child = 0; child < n; ++child) {
-    waiting[child] = parents[child].size();
-    for (const std::size_t parent : parents[child]) children[parent].push_back(child);
+    waiting[child] = arcs[child].size();
+    for (const std::size_t parent : arcs[child]) children[parent].push_back(child);
   }
-  const auto is_absent = [&](std::size_t feature) { return !absent.empty() && absent[feature]; };
-  std::vector<std::size_t> order, stack;
-  order.reserve(n);
+  const auto is_absent = [&](std::size_t node) { return node < absent.size() && absent[node]; };
+  Order order;
+  order.features.reserve(n_features);
+  std::vector<std::size_t> stack;
+  std::size_t placed = 0;
   for (std::size_t root = n; root-- > 0;)
-    if (parents[root].empty() && !is_absent(root)) stack.push_back(root);
+    if (arcs[root].empty() && !is_absent(root)) stack.push_back(root);
   while (!stack.empty()) {
-    const std::size_t feature = stack.back();
+    const std::size_t node = stack.back();
     stack.pop_back();
-    order.push_back(feature);
-    for (auto child = children[feature].rbegin(); child != children[feature].rend(); ++child)
+    ++placed;
+    if (node < n_features)
+      order.features.push_back(node);
+    else
+      order.class_position = order.features.size();
+    for (auto child = children[node].rbegin(); child != children[node].rend(); ++child)
       if (--waiting[*child] == 0) stack.push_back(*child);
   }
-  if (order.size() + static_cast<std::size_t>(std::count(absent.begin(), absent.end(), true)) < n) {
+  if (placed + static_cast<std::size_t>(std::count(absent.begin(), absent.end(), true)) < n) {
     const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t count) { return count > 0; });
     throw InvalidInput(join_text("the arcs form a cycle that feature ", stuck - waiting.begin(), " lies on or behind"));
   }
@@ -73,18 +92,54 @@ std::vector<std::size_t> topological_order(const std::vector<std::vector<std::si
 
 Structure::Structure(std::vector<std::vector<std::size_t>> parents) : parents_(std::move(parents)) {
   check_parents(parents_);
-  order_ = topological_order(parents_, absent_);
+  order_ = topological_order(parents_, parents_.size(), absent_).features;
 }
 
 Structure Structure::leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents) {
+  const std::size_t n = parents.size();
+  return general(std::move(parents), std::vector<bool>(n, true), {}, std::move(absent));
+}
+
+Structure Structure::general(std::vector<std::vector<std::size_t>> parents, std::vector<bool> class_children,
+                             std::vector<std::size_t> class_parents, std::vector<bool> absent) {
+  const std::size_t n = parents.size();
   check_parents(parents);
-  check_absent(parents, absent);
+  check_parent_set(class_parents, n, [] { return std::string("the class"); });
+  if (class_children.size() != n)
+    throw InvalidInput(join_text("whether the class is a parent must be said of ", n, " features, but was said of ",
+                                 class_children.size()));
+  if (!absent.empty()) check_absent(parents, absent);
   if (std::find(absent.begin(), absent.end(), true) == absent.end()) absent.clear();
+  for (const std::size_t parent : class_parents)
+    if (!absent.empty() && absent[parent])
+      throw InvalidInput(join_text("the class has parent ", parent, ", which is absent"));
+  std::sort(class_parents.begin(), class_parents.end());
   Structure structure;
+  structure.not_class_children_ = std::move(class_children);
+  structure.not_class_children_.flip();
+  for (std::size_t f = 0; f < absent.size(); ++f)
+    if (absent[f]) structure.not_class_children_[f] = false;  // so that equal structures are equal in every member
+  auto& others = structure.not_class_children_;
+  if (std::find(others.begin(), others.end(), true) == others.end()) others.clear();
   structure.parents_ = std::move(parents);
   structure.absent_ = std::move(absent);
-  structure.order_ = topological_order(structure.parents_, structure.absent_);
+  structure.class_parents_ = std::move(class_parents);
+
+  std::vector<std::vector<std::size_t>> arcs = structure.parents_;
+  if (!structure.class_parents_.empty()) {
+    for (std::size_t f = 0; f < n; ++f)
+      if (structure.is_class_child(f)) arcs[f].push_back(n);
+    arcs.push_back(structure.class_parents_);
+  }
+  Order order = topological_order(arcs, n, structure.absent_);
+  structure.order_ = std::move(order.features);
+  structure.class_position_ = order.class_position;
   return structure;
+}
+
+std::optional<Family> Structure::class_family() const {
+  if (class_parents_.empty()) return std::nullopt;
+  return Family{class_parents_.back(), {class_parents_.begin(), class_parents_.end() - 1}};
 }
 
 Structure Structure::naive(std::size_t n_features) {
@@ -103,6 +158,7 @@ bool Structure::is_tan() const {
 }
 
 bool Structure::is_semi_naive() const {
+  if (!is_augmented_naive()) return false;
   // In a fully connected group the k-th member in order has exactly the k earlier members as parents. So the parents of
   // a feature must be its last parent together with that parent's own parents, and no two children may follow one
   // parent.

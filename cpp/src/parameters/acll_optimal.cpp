@@ -9,16 +9,13 @@ Network estimate_acll_optimal(const Structure& structure, const CountSet& counts
   const double least = options.score.pseudo_counts;
   check_acll_pseudo_counts(least);
   const double beta = acll_beta(counts, options.score);
-  std::vector<double> classes = options.class_prior;
-  if (classes.empty()) {
-    classes.assign(counts.class_counts().begin(), counts.class_counts().end());
-    acll_class_parameters(classes, beta, least);
-  } else {
-    classes = class_distribution(counts, 0.0, std::move(classes));  // checks their number
-  }
-  return make_network(structure, counts, std::move(classes), [&](std::size_t f, std::span<double> cells) {
-    acll_parameters(cells, counts.cardinalities()[f], counts.n_classes(), beta, least);
-  });
+  check_augmented_naive(structure, "the approximate conditional log-likelihood");
+  return make_network(
+      structure, counts, options.class_prior,
+      [&](const TableCells& table) { acll_class_parameters(table.cells, beta, least); },
+      [&](std::size_t, const TableCells& table) {
+        acll_parameters(table.cells, table.values, table.classes, beta, least);
+      });
 }
 
 }  // namespace tanager

@@ -81,15 +81,11 @@ Network estimate_data_temperature(const Structure& structure, const CountSet& co
   check_pseudo_counts("n_c", n_c, false);
   check_pseudo_counts("added_frequency", options.added_frequency, true);
   const Temperature temperature{options.degrees, n_c, options.added_frequency};
-  const std::size_t s = counts.n_classes();
-  std::vector<double> classes(counts.class_counts().begin(), counts.class_counts().end());
-  if (options.class_prior.empty())
-    temper_all(classes, s, 1, temperature);
-  else
-    classes = class_distribution(counts, 0, options.class_prior);
-  return make_network(structure, counts, std::move(classes), [&](std::size_t f, std::span<double> cells) {
-    temper_all(cells, counts.cardinalities()[f], s, temperature);
-  });
+  const auto estimate = [&](const TableCells& table) {
+    temper_all(table.cells, table.values, table.classes, temperature);
+  };
+  return make_network(structure, counts, options.class_prior, estimate,
+                      [&](std::size_t, const TableCells& table) { estimate(table); });
 }
 
 }  // namespace tanager

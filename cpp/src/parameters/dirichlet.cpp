@@ -8,15 +8,14 @@ Network estimate_dirichlet(const Structure& structure, const CountSet& counts, c
   check_pseudo_counts("alpha", options.alpha, true);
   if (options.equivalent_sample_size)
     check_pseudo_counts("the equivalent sample size", *options.equivalent_sample_size, false);
-  const std::size_t s = counts.n_classes();
-  const auto alpha_of = [&](std::size_t cells) {
-    return options.equivalent_sample_size ? *options.equivalent_sample_size / static_cast<double>(cells)
-                                          : options.alpha;
+  const auto estimate = [&](const TableCells& table) {
+    const double alpha = options.equivalent_sample_size
+                             ? *options.equivalent_sample_size / static_cast<double>(table.cells.size())
+                             : options.alpha;
+    smooth(table.cells, table.values, table.classes, alpha);
   };
-  return make_network(structure, counts, class_distribution(counts, alpha_of(s), options.class_prior),
-                      [&](std::size_t f, std::span<double> cells) {
-                        smooth(cells, counts.cardinalities()[f], s, alpha_of(cells.size()));
-                      });
+  return make_network(structure, counts, options.class_prior, estimate,
+                      [&](std::size_t, const TableCells& table) { estimate(table); });
 }
 
 }  // namespace tanager

@@ -91,24 +91,26 @@ ModelAverage estimate_model_averaged(const Structure& structure, const CountSet&
       throw InvalidInput(
           join_text("averaging over naive Bayes models needs a structure without arcs between features, ",
                     "but feature ", f, " has parent ", structure.parents(f).front()));
-  const std::size_t s = counts.n_classes();
+  check_augmented_naive(structure, "averaging over naive Bayes models");
   const LogRising of_cell(options.alpha);
   std::vector<double> found(counts.n_features(), std::numeric_limits<double>::quiet_NaN());
-  const auto average = [&](std::size_t f, std::span<double> cells) {
-    const std::size_t r = counts.cardinalities()[f];
+  const auto smoothed = [&](const TableCells& table) {
+    smooth(table.cells, table.values, table.classes, options.alpha);
+  };
+  const auto average = [&](std::size_t f, const TableCells& table) {
+    const auto& [cells, r, s] = table;
     const Margins sums = margins_of(cells, r, s);
     const double prior = options.arc_prior.size() == 1 ? options.arc_prior[0] : options.arc_prior[f];
     const double factor = log_bayes_factor(cells, sums, of_cell, options.alpha);
     const double p = logistic(std::log(prior) - std::log1p(-prior) + factor);
     std::vector<double> alone = sums.values;
-    smooth(cells, r, s, options.alpha);
+    smoothed(table);
     smooth(alone, r, 1, options.alpha);
     for (std::size_t k = 0; k < r; ++k)
       for (std::size_t c = 0; c < s; ++c) cells[k * s + c] = p * cells[k * s + c] + (1 - p) * alone[k];
     found[f] = p;
   };
-  Network network =
-      make_network(structure, counts, class_distribution(counts, options.alpha, options.class_prior), average);
+  Network network = make_network(structure, counts, options.class_prior, smoothed, average);
   return {std::move(network), std::move(found)};
 }
 

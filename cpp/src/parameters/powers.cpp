@@ -43,13 +43,13 @@ Network estimate_weighted(const Structure& structure, const CountSet& counts, st
                           const WeightedOptions& options) {
   check_pseudo_counts("alpha", options.alpha, true);
   check_feature_weights(structure, weights);
-  const std::size_t s = counts.n_classes();
-  return make_network(structure, counts, class_distribution(counts, options.alpha, options.class_prior),
-                      [&](std::size_t f, std::span<double> cells) {
-                        const std::size_t values = counts.cardinalities()[f];
-                        smooth(cells, values, s, options.alpha);
-                        take_power(cells, values, s, weights[f]);
-                      });
+  const auto estimate = [&](const TableCells& table) {
+    smooth(table.cells, table.values, table.classes, options.alpha);
+  };
+  return make_network(structure, counts, options.class_prior, estimate, [&](std::size_t f, const TableCells& table) {
+    estimate(table);
+    take_power(table.cells, table.values, table.classes, weights[f]);
+  });
 }
 
 }  // namespace tanager

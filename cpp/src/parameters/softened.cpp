@@ -1,6 +1,8 @@
 // Smoothing towards the marginal (Friedman, Geiger and Goldszmidt 1997; Cerquides and López de Màntaras 2003, equation
 // 3): theta_jkc = (N_jkc + n0 m_k) / (N_jc + n0), where m_k is the relative frequency of value k among the rows in
 // which the feature is observed, whatever its parents and the class.
+#include <algorithm>
+
 #include "parameters/tables.hpp"
 #include "tanager/parameters.hpp"
 
@@ -22,10 +24,8 @@ std::vector<double> marginal(const CountSet& counts, std::size_t feature) {
 
 Network estimate_softened(const Structure& structure, const CountSet& counts, const SoftenedOptions& options) {
   check_pseudo_counts("n0", options.n0, true);
-  const std::size_t s = counts.n_classes();
-  const auto soften = [&](std::size_t f, std::span<double> cells) {
-    const std::vector<double> towards = marginal(counts, f);
-    const std::size_t r = towards.size();
+  const auto soften = [&](const TableCells& table, std::span<const double> towards) {
+    const auto& [cells, r, s] = table;
     for (std::size_t start = 0; start < cells.size(); start += r * s)
       for (std::size_t c = 0; c < s; ++c) {
         double total = options.n0;
@@ -36,7 +36,15 @@ Network estimate_softened(const Structure& structure, const CountSet& counts, co
         }
       }
   };
-  return make_network(structure, counts, class_distribution(counts, 0, options.class_prior), soften);
+  const auto soften_class = [&](const TableCells& table) {
+    const std::vector<double> towards = class_distribution(counts, 0, {});
+    if (structure.class_parents().empty())
+      std::ranges::copy(towards, table.cells.begin());  // it is its own marginal
+    else
+      soften(table, towards);
+  };
+  return make_network(structure, counts, options.class_prior, soften_class,
+                      [&](std::size_t f, const TableCells& table) { soften(table, marginal(counts, f)); });
 }
 
 }  // namespace tanager

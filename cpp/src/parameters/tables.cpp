@@ -34,4 +34,28 @@ std::vector<double> class_distribution(const CountSet& counts, double alpha, std
   return given;
 }
 
+void check_augmented_naive(const Structure& structure, const char* what) {
+  if (!structure.class_parents().empty())
+    throw InvalidInput(join_text(what, " needs a class without parents, but feature ",
+                                 structure.class_parents().front(), " is a parent of the class"));
+  for (const std::size_t f : structure.order())
+    if (!structure.is_class_child(f))
+      throw InvalidInput(
+          join_text(what, " needs the class as a parent of every feature, but it is none of feature ", f));
+}
+
+std::vector<double> class_family_counts(const Structure& structure, const CountSet& counts) {
+  if (const auto family = structure.class_family()) return counts.table(*family).cells;
+  return {counts.class_counts().begin(), counts.class_counts().end()};
+}
+
+std::vector<double> family_counts(const Structure& structure, const CountSet& counts, std::size_t feature) {
+  std::vector<double> cells = counts.table(structure.family(feature)).cells;
+  if (structure.is_class_child(feature)) return cells;
+  const std::size_t s = counts.n_classes();
+  std::vector<double> sums(cells.size() / s, 0.0);
+  for (std::size_t i = 0; i < cells.size(); ++i) sums[i / s] += cells[i];
+  return sums;
+}
+
 }  // namespace tanager

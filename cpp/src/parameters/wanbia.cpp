@@ -64,6 +64,7 @@ void check(const Structure& structure, const Dataset& data, const CountSet& coun
           std::vector<std::uint32_t>(counts.cardinalities().begin(), counts.cardinalities().end()) ||
       data.n_classes() != counts.n_classes())
     throw InvalidInput("structure, rows and counts must be of the same variables, but are not");
+  check_augmented_naive(structure, "WANBIA");
   if (!structure.is_naive())
     throw InvalidInput("WANBIA weights the features of naive Bayes, but the structure has arcs between features");
 }

@@ -1,5 +1,6 @@
 // The one-dependence structure of greatest approximate conditional log-likelihood (Carvalho, Adão and Mateus 2013). The
 // score is not the same for both directions of an arc, so the best tree is an optimal branching.
+#include "parameters/tables.hpp"
 #include "structure/acll_pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
@@ -46,6 +47,7 @@ double acll_score(const Structure& structure, const CountSet& counts, const Acll
   if (structure.n_features() != counts.n_features())
     throw InvalidInput(join_text("the structure has ", structure.n_features(), " features, but the counts have ",
                                  counts.n_features()));
+  check_augmented_naive(structure, "the approximate conditional log-likelihood");
   const AcllConstants constants = acll_constants(counts, options);
   double score = counts.n_rows() * constants.gamma +
                  acll_class_score(counts.class_counts(), constants.beta, options.pseudo_counts);

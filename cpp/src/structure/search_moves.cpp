@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "parameters/tables.hpp"
 #include "structure/search_arcs.hpp"
 #include "structure/search_joins.hpp"
 #include "support/text.hpp"
@@ -52,6 +53,7 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
     if (options.start->n_features() != n_features)
       throw InvalidInput(
           join_text("the start has ", options.start->n_features(), " features, but the data have ", n_features));
+    check_augmented_naive(*options.start, "a search");
     for (std::size_t f = 0; f < n_features; ++f) {
       state.parents[f] = options.start->parents(f);
       state.absent[f] = options.start->is_absent(f);
