@@ -41,12 +41,20 @@ def read_weights(log_weights: Any) -> GivenWeights:
     Returns
     -------
     GivenWeights
-        C-contiguous and symmetric, without NaN; the diagonal stands for "no edge". Mantissas are zero or in [0.5, 1).
+        C-contiguous and symmetric, without NaN; the diagonal stands for "no edge". Mantissas are zero or, up to the largest exponent, in
+        [0.5, 1).
     """
     # A tuple of two rows of numbers is a matrix; of two matrices, it is mantissas and exponents.
-    if isinstance(log_weights, tuple) and len(log_weights) == 2 and all(np.ndim(part) == 2 for part in log_weights):
+    if isinstance(log_weights, tuple) and len(log_weights) == 2 and all(map(_is_table, log_weights)):
         return _read_parts(*log_weights)
     return _read_logs(log_weights)
+
+
+def _is_table(part: Any) -> bool:
+    try:
+        return np.ndim(part) == 2
+    except ValueError:  # rows of different lengths, which is said when they are read
+        return True
 
 
 def _read_logs(log_weights: Any) -> GivenWeights:
@@ -72,6 +80,9 @@ def _read_parts(mantissa: Any, exponent: Any) -> GivenWeights:
     mantissas, shifts = np.frexp(given)
     # Exponents of edges that do not exist may be anything.
     exponents = np.where(given > 0, whole, 0).astype(np.int64) + shifts
+    # What a mantissa brings beyond the bounds of exponents goes back to it.
+    bounded = np.clip(exponents, -_MAX_EXPONENT, _MAX_EXPONENT)
+    mantissas, exponents = np.ldexp(mantissas, (exponents - bounded).astype(np.int32)), bounded
     unequal = (mantissas != mantissas.T) | (exponents != exponents.T)
     _check_symmetry(unequal, "log_weights", given, whole)
     return GivenWeights(np.ascontiguousarray(mantissas), np.ascontiguousarray(exponents))

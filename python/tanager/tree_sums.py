@@ -47,6 +47,10 @@ __all__ = [
 ]
 
 
+#: More would take months, and larger numbers do not fit in an array's shape.
+_MOST_TREES = 10**12
+
+
 class MapTree(NamedTuple):
     """The most probable tree.
 
@@ -227,6 +231,8 @@ def sample_trees(
     """
     if not is_whole(n_samples) or n_samples < 0:
         raise ValueError(f"n_samples must be a whole number that is not negative, but is {n_samples!r}")
+    if n_samples > _MOST_TREES:
+        raise ValueError(f"n_samples must be at most {_MOST_TREES:,}, but is {n_samples:,}")
     weights = read_weights(log_weights).to_core()
     seed = resolve_seed(random_state)
     drawn = seed() if callable(seed) else seed

@@ -102,6 +102,7 @@ def with_one(value, matrix=ONES):
         (3.0, r"but has shape \(\)"),
         (None, r"but has shape \(\)"),
         ([[0, 1], [1]], "log_weights must be a square matrix, but its rows differ in length"),
+        (([[0, 1], [1]], [[0, 1], [1]]), "the mantissas of log_weights must be a square matrix, but its rows differ"),
         (with_one(np.nan), "minus infinity where there is no edge, but the one of the edge 0, 1 is nan"),
         ([[0, 1], [np.nan, 0]], "but the one of the edge 1, 0 is nan"),
         (with_one(np.inf), "but the one of the edge 0, 1 is inf"),
@@ -165,3 +166,17 @@ def test_other_settings_are_refused():
 def test_it_is_part_of_the_package():
     assert tg.tree_sums.log_tree_sum is log_tree_sum
     assert "tree_sums" in tg.__all__
+
+
+def test_more_trees_than_anybody_can_draw():
+    with pytest.raises(ValueError, match="n_samples must be at most 1,000,000,000,000, but is 1,000,"):
+        sample_trees(np.zeros((2, 2)), 10**30)
+
+
+@pytest.mark.parametrize("exponent", [2**40, -(2**40)])
+@pytest.mark.parametrize("mantissa", [1.0, 1.5, 1e308, 5e-324])
+def test_exponents_up_to_the_last(exponent, mantissa):
+    given = np.full((3, 3), mantissa), np.full((3, 3), exponent)
+    expected = 2 * (np.log(mantissa) + exponent * np.log(2)) + np.log(3)
+    assert log_tree_sum(given) == pytest.approx(expected, rel=1e-15)
+    assert float(log_tree_sum_mp(given)) == pytest.approx(expected, rel=1e-15)

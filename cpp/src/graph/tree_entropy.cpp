@@ -62,7 +62,7 @@ double tree_entropy(const EdgeWeights& weights, int threads, const KeepGoing& ke
                    [&](const Edge& a, const Edge& b) { return weight(b) < weight(a); });
   const Levels levels(std::move(strongest), n);
 
-  double entropy = -trees.log_best_probability;
+  double entropy = 0 - trees.log_best_probability;  // never minus zero
   // How many edges of the tree are missing at every level: those of the best tree that are not in it, less the others
   // that take their places within the same group.
   std::vector<double> missing(levels.size(), 0.0);
