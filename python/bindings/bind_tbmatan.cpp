@@ -1,7 +1,10 @@
 // The average over all tree-augmented naive Bayes models.
 #include <pybind11/stl.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -78,10 +81,33 @@ std::string name_of(Method method) {
   return method == Method::kSchedule ? "schedule" : method == Method::kDense ? "dense" : "exact";
 }
 
+/// Raises what has come up, such as Ctrl-C, at most every twentieth of a second: taking the lock of Python costs more
+/// than some rows do.
+class SignalWatch {
+ public:
+  void operator()() const {
+    using std::chrono::steady_clock;
+    const auto now = steady_clock::now().time_since_epoch().count(), last = last_->load();
+    if (now - last < steady_clock::duration(std::chrono::milliseconds(50)).count()) return;
+    last_->store(now);
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+
+ private:
+  // Several threads may predict with the same predictor.
+  std::shared_ptr<std::atomic<std::chrono::steady_clock::rep>> last_ =
+      std::make_shared<std::atomic<std::chrono::steady_clock::rep>>(0);
+};
+
+TbmatanPredictor watched(const TbmatanPredictor& predictor) {
+  return predictor.watched(SignalWatch());
+}
+
 TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method) {
   const Method wanted = method_called(method);
   const py::gil_scoped_release release;
-  return TbmatanPredictor(model, wanted);
+  return watched(TbmatanPredictor(model, wanted));
 }
 
 }  // namespace
@@ -112,6 +138,7 @@ void bind_tbmatan(py::module_& m) {
       .def("network_of", &network_of, py::arg("edges"));
   py::class_<TbmatanPredictor, AnyPredictor>(m, "TbmatanPredictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("method") = "auto")
+      .def("watched", &watched)
       .def_property_readonly("method", [](const TbmatanPredictor& p) { return name_of(p.method()); })
       .def_property_readonly("n_edges", &TbmatanPredictor::n_edges)
       .def_property_readonly("n_steps", &TbmatanPredictor::n_steps)

@@ -151,8 +151,11 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 
 def _learned(model: _core.Model) -> Learned:
     core = model.classifier
-    # An average over trees holds its counts itself.
-    return Learned(core, model.predictor, core.counts if isinstance(core, _core.Tbmatan) else model.counts)
+    predictor = model.predictor
+    if isinstance(predictor, _core.TbmatanPredictor):
+        # It can take long, and Ctrl-C must end it. An average over trees holds its counts itself.
+        return Learned(core, predictor.watched(), core.counts)
+    return Learned(core, predictor, model.counts)
 
 
 def _build(

@@ -24,6 +24,8 @@ __all__ = ["MpAverage", "MpPredictor", "log_joint_mp"]
 Floats = npt.NDArray[np.float64]
 #: Results of two precisions that agree to so many bits are taken to be right.
 _AGREEMENT = 80
+#: The largest equivalent sample size that networks are estimated with.
+_MOST_DIRICHLET = 1e200
 #: Bits of weights and lifts at first.
 _WEIGHT_BITS = 160
 
@@ -113,7 +115,9 @@ class MpAverage:
                     reached.add(child)
                     waiting.append(child)
         prior = self.class_probabilities.tolist()
-        return _core.estimate_dirichlet(parents, self.counts, 1.0, self.equivalent_sample_size, prior)
+        # Beyond what the core takes, counts are nothing beside the prior all the same.
+        size = min(self.equivalent_sample_size, _MOST_DIRICHLET)
+        return _core.estimate_dirichlet(parents, self.counts, 1.0, size, prior)
 
     def log_joint(self, codes: npt.NDArray[np.int64], digits: int | None = None) -> npt.NDArray[np.object_]:
         """Return ln P(class, row) of rows of codes, of which negative ones are missing."""

@@ -95,6 +95,79 @@ TEST(rising_factorials_of_whole_and_other_numbers) {
   }
 }
 
+TEST(rising_factorials_of_huge_numbers_are_exact_and_quick) {
+  struct Known {
+    double numerator, denominator, x;
+    double mantissa;
+    std::int64_t exponent;
+  };
+  // By gamma functions of 600 digits.
+  for (const Known& known :
+       {Known{10, 4, 10000000.0, 0x1.932c67795aa12p+0, 218108063},
+        Known{10, 4, 4200000000.0, 0x1.008a6843ecb95p+0, 128205198057},
+        Known{1e119, 3, 3000000000.0, 0x1.8ac694b907e28p+0, 1181173442372},
+        Known{1e-100, 7, 1234567.25, 0x1.11fe26e36070cp+0, 23200729},
+        Known{10, 3, 65537.0, 0x1.a687f427d47cfp+0, 954088}, Known{10, 3, 65536.5, 0x1.a684ff26d58bep+0, 954080},
+        Known{1, 6, 4294967295.75, 0x1.60d7852f7c8b5p+0, 131242625433}}) {
+    const Scaled found = RisingFactorials(known.numerator, known.denominator, known.x)(known.x);
+    CHECK_EQ(found.exponent, known.exponent);
+    CHECK_NEAR(found.mantissa / known.mantissa, 1.0, 3e-15);
+  }
+}
+
+TEST(weights_of_millions_of_rows) {
+  // As often as it takes to bring exponents beyond 32 bits: copies of one feature, so that all trees are alike, and
+  // one apart, so that no edge to it matters beside theirs.
+  std::vector<Column> columns;
+  for (std::size_t f = 0; f < 4; ++f) columns.emplace_back(std::vector<std::uint8_t>{0, 1, 2, 3, 0, 1, 2, 3}, 4);
+  columns.emplace_back(std::vector<std::uint8_t>{0, 0, 0, 0, 1, 1, 1, 1}, 2);
+  const Dataset data(std::move(columns), Column(std::vector<std::uint8_t>(8, 0), 1), std::vector<double>(8, 4e8));
+  const Tbmatan model(count(data, CountScope::kPairs));
+  CHECK(model.edge_weights()(0, 1).exponent - model.edge_weights()(0, 4).exponent > std::int64_t{1} << 32);
+  const std::vector<Code> row{0, 0, 0, 0, 0};
+  const double expected = log_joint(TbmatanPredictor(model, Method::kExact), row)[0];
+  CHECK_NEAR(log_joint(TbmatanPredictor(model), row)[0], expected, 1e-12);
+  CHECK_NEAR(expected, std::log(0.125), 1e-8);
+}
+
+TEST(beliefs_of_any_size) {
+  const Dataset data = table_of(5, 60, 0.0, false, 3);
+  const CountSet counts = count(data, CountScope::kPairs);
+  const TbmatanPredictor plain{Tbmatan(counts)};
+  for (const double belief : {5e-324, 1e-310, 1e300, std::numeric_limits<double>::max()}) {
+    TbmatanOptions options;
+    options.edge_beliefs.assign(25, belief);  // what all share cancels
+    const TbmatanPredictor believing{Tbmatan(counts, options)};
+    for (const auto& row : all_rows(counts.cardinalities()))
+      for (std::size_t c = 0; c < 2; ++c) CHECK_NEAR(log_joint(believing, row)[c], log_joint(plain, row)[c], 1e-13);
+  }
+}
+
+TEST(a_watch_ends_long_predictions) {
+  struct Enough {};
+  const Dataset data = table_of(12, 60, 0.0, false, 3);
+  TbmatanOptions options;
+  options.max_assignments = 1 << 22;
+  const TbmatanPredictor predictor{Tbmatan(count(data, CountScope::kPairs), options)};
+  std::size_t looks = 0;
+  const TbmatanPredictor watched = predictor.watched([&] {
+    if (++looks == 3) throw Enough{};
+  });
+  const std::vector<Code> all_missing(12, kMissing);
+  std::vector<double> out(2);
+  bool ended = false;
+  try {
+    watched.predict(all_missing, Output::kPosterior, out);
+  } catch (const Enough&) {
+    ended = true;
+  }
+  CHECK(ended);
+  const auto expected = log_joint(predictor, all_missing);
+  CHECK_NEAR(std::exp(expected[0]) + std::exp(expected[1]), 1.0, 1e-13);
+  looks = 3;
+  CHECK(log_joint(watched, all_missing) == expected);
+}
+
 TEST(probabilities_of_a_whole_domain_sum_to_one) {
   for (std::size_t n = 1; n <= 5; ++n)
     for (const std::uint32_t classes : {1U, 2U, 3U})

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import signal
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -177,6 +179,7 @@ def test_one_feature_has_one_tree():
     posterior = clf.posterior_
     assert (posterior.map_probability, posterior.entropy, posterior.map_edges) == (1.0, 0.0, [])
     assert posterior.sample_trees(2) == [[], []]
+    assert math.copysign(1, tg.TBMATANClassifier().fit([["a", "b"]], [0]).posterior_.entropy) == 1  # not minus zero
     naive = tg.BayesNetClassifier(parameters=tg.parameters.Dirichlet(equivalent_sample_size=10.0))
     expected = naive.fit([["a"], ["b"], ["a"]], [0, 1, 0]).predict_proba([["a"], ["b"]])
     np.testing.assert_allclose(clf.predict_proba([["a"], ["b"]]), expected, rtol=1e-15)
@@ -232,6 +235,35 @@ def test_beliefs_that_make_no_sense(beliefs, error, message):
 def test_settings_that_make_no_sense(settings, error, message):
     with pytest.raises(error, match=message):
         tg.TBMATANClassifier(**settings).fit(*make_table(10))
+
+
+def test_beliefs_may_be_as_large_or_small_as_numbers_are():
+    X, y = make_table(60)
+    expected = tg.TBMATANClassifier().fit(X, y)
+    for belief in (5e-324, np.finfo(np.float64).max):  # what all edges share cancels
+        clf = tg.TBMATANClassifier(edge_beliefs=np.full((5, 5), belief)).fit(X, y)
+        np.testing.assert_allclose(clf.predict_proba(X), expected.predict_proba(X), rtol=0, atol=1e-14)
+        assert clf.posterior_.map_probability == pytest.approx(expected.posterior_.map_probability, rel=1e-13)
+
+
+def test_a_feature_of_very_many_values_takes_no_time():
+    values = np.arange(65534)[:, None]
+    y = np.arange(65534) % 4
+    start = time.process_time()
+    clf = tg.TBMATANClassifier().fit(values, y)
+    assert time.process_time() - start < 5  # it took a minute when every value summed up all others
+    share = np.array([1 + 10 / 4 / 65534, *[10 / 4 / 65534] * 3]) / (np.bincount(y) + 10 / 4) * (np.bincount(y) + 2.5)
+    np.testing.assert_allclose(clf.predict_proba(values[:1])[0], share / share.sum(), rtol=1e-13)
+
+
+def test_rows_of_huge_weight_take_no_time():
+    X, y = make_table(40, sizes=(2, 3, 2))
+    start = time.process_time()
+    clf = tg.TBMATANClassifier().fit(X, y, sample_weight=np.full(40, 2.5e6))
+    assert time.process_time() - start < 1  # it took half a minute when all factors were multiplied
+    assert clf.posterior_.log_map_probability == 0  # one tree is all that is left
+    best = _core.Predictor(clf._core_model.network_of([tuple(e) for e in clf.posterior_._best.edges.tolist()]))
+    np.testing.assert_allclose(clf.predict_proba(X), best.predict(*clf._encode(X), "posterior"), rtol=0, atol=1e-13)
 
 
 # -- missing cells
@@ -404,7 +436,44 @@ def test_extreme_priors_with_too_many_missing_cells():
         clf.predict(X[:1].assign(f0=None, f1=None))
 
 
-# -- threads and processor state
+@pytest.mark.parametrize("size", [1e-320, 1e308])
+def test_the_best_tree_of_extreme_priors(size):
+    X, y = make_table(30, sizes=(2, 3, 2))
+    with pytest.warns(tg.FallbackWarning):
+        clf = tg.TBMATANClassifier(size).fit(X, y)
+    for name in X.columns:
+        table = clf.posterior_.map_tree.cpt(name).values
+        assert ((table >= 0) & (table <= 1)).all()
+        if size > 1:
+            np.testing.assert_allclose(table, 1 / table.shape[-2 if table.ndim > 2 else 0], rtol=1e-12)
+
+
+# -- threads, signals and processor state
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("loaded", [False, True])
+def test_ctrl_c_ends_long_predictions(loaded, tmp_path):
+    X, y = make_table(60, sizes=(4,) * 11)
+    clf = tg.TBMATANClassifier(max_assignments=2**22, n_jobs=2).fit(X, y)
+    if loaded:
+        clf.save(tmp_path / "model.tng")
+        clf = tg.load(tmp_path / "model.tng")
+    gaps = pd.DataFrame({name: [None] for name in X.columns}, dtype=object)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    start = time.process_time()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            clf.predict_proba(gaps)
+        assert time.process_time() - start < 1  # of many
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_threads_change_nothing():

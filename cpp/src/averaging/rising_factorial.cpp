@@ -1,26 +1,23 @@
 #include "averaging/rising_factorial.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tanager {
 namespace {
 
-/// Up to so many, all rising factorials are kept; of more, every 1024th.
+/// Up to so many, all rising factorials of whole numbers are kept; more go by Stirling's series.
 constexpr double kMaxTable = 65536;
-constexpr std::size_t kStride = 1024;
 
-DoubleDouble sum_of(double a, double b) {
-  const double sum = a + b, part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
+/// What ln Gamma(x) has beyond (x - 1/2) ln x - x + ln(2 pi) / 2, for x of at least 16.
+double stirling_rest(double x) {
+  const double y = 1 / (x * x);
+  return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188))))) / x;
 }
 
 /// ln of Gamma(z + f) / Gamma(z) for 0 < f < 1 and z of at least 16, by the difference of two Stirling series.
 double log_gamma_step(double z, double f) {
-  const auto series = [](double x) {
-    const double y = 1 / (x * x);
-    return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188))))) / x;
-  };
-  return (z + f - 0.5) * std::log1p(f / z) + f * std::log(z) - f + (series(z + f) - series(z));
+  return (z + f - 0.5) * std::log1p(f / z) + f * std::log(z) - f + (stirling_rest(z + f) - stirling_rest(z));
 }
 
 /// Gamma(z + f) / Gamma(z) for 0 < f < 1.
@@ -54,12 +51,12 @@ void ScaledProduct::multiply(DoubleDouble factor) {
 }
 
 RisingFactorials::RisingFactorials(double numerator, double denominator, double max_count)
-    : a_{numerator / denominator, 0}, stride_(max_count <= kMaxTable ? 1 : kStride) {
+    : a_{numerator / denominator, 0} {
   a_.low = std::fma(-a_.high, denominator, numerator) / denominator;
-  const auto last = static_cast<std::size_t>(max_count);
+  const auto last = static_cast<std::size_t>(std::min(max_count, kMaxTable));
   ScaledProduct product;
   for (std::size_t k = 0; k <= last; ++k) {
-    if (k % stride_ == 0) table_.push_back(product.value());
+    table_.push_back(product.value());
     product.multiply(plus(static_cast<double>(k)));
   }
 }
@@ -71,14 +68,26 @@ DoubleDouble RisingFactorials::plus(double k) const {
 }
 
 Scaled RisingFactorials::operator()(double x) const {
+  if (x > kMaxTable) return beyond_table(x);
   const double whole = std::floor(x), rest = x - whole;
-  const auto k = static_cast<std::size_t>(whole);
-  if (stride_ == 1 && rest == 0) return table_[k];
+  const Scaled known = table_[static_cast<std::size_t>(whole)];
+  if (rest == 0) return known;
   ScaledProduct product;
-  product.multiply(table_[k / stride_]);
-  for (std::size_t i = k / stride_ * stride_; i < k; ++i) product.multiply(plus(static_cast<double>(i)));
-  if (rest > 0) product.multiply(DoubleDouble{gamma_step(whole + a_.high, rest), 0});
+  product.multiply(known);
+  product.multiply(DoubleDouble{gamma_step(whole + a_.high, rest), 0});
   return product.value();
+}
+
+Scaled RisingFactorials::beyond_table(double x) const {
+  // ln Gamma(z + d) / Gamma(z) = (z - 1/2) ln(1 + d / z) + d ln(z + d) - d + what is left of the series. It may be
+  // near 10^12, and half of a double double's digits are still behind the point.
+  const DoubleDouble z = plus(kMaxTable), end = plus(x), d{x - kMaxTable, 0};
+  const double rest = stirling_rest(end.high) - stirling_rest(z.high);
+  const DoubleDouble log =
+      (z - DoubleDouble{0.5, 0}) * log1p_of(d / z) + d * (log_of(end) - DoubleDouble{1, 0}) + DoubleDouble{rest, 0};
+  const double exponent = std::round(log.high / kLn2Twice.high);
+  const DoubleDouble mantissa = log - kLn2Twice * DoubleDouble{exponent, 0};
+  return table_.back() * normalized({std::exp(mantissa.high + mantissa.low), static_cast<std::int64_t>(exponent)});
 }
 
 }  // namespace tanager

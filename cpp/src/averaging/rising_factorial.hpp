@@ -5,14 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "averaging/double_double.hpp"
 #include "graph/scaled.hpp"
 
 namespace tanager {
-
-/// A number as the sum of two doubles, the second below the last place of the first.
-struct DoubleDouble {
-  double high = 0, low = 0;
-};
 
 /// A long product of positive numbers, of which next to nothing is lost to rounding.
 class ScaledProduct {
@@ -41,10 +37,11 @@ class RisingFactorials {
 
  private:
   DoubleDouble plus(double k) const;
+  /// Gamma(a + x) / Gamma(a) for x beyond the table, which is full then.
+  Scaled beyond_table(double x) const;
 
   DoubleDouble a_;
-  std::size_t stride_;
-  std::vector<Scaled> table_;  // at multiples of the stride
+  std::vector<Scaled> table_;  // by x = 0, 1, ...
 };
 
 }  // namespace tanager

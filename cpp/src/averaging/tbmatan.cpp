@@ -120,6 +120,14 @@ std::vector<Scaled> confined(std::vector<Scaled> factors, double stubbornness) {
   return factors;
 }
 
+/// A belief with its mantissa near one: beside a mantissa of the weight, it may be too large for a double, or
+/// subnormal.
+Scaled believed(double belief) {
+  int exponent = 0;
+  const double mantissa = std::frexp(belief, &exponent);
+  return normalized({mantissa, exponent});
+}
+
 EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options, int threads) {
   const std::size_t n = counts.n_features();
   std::vector<Scaled> factors(n * (n - 1) / 2);
@@ -134,7 +142,7 @@ EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options,
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = u + 1; v < n; ++v) {
       Scaled factor = factors[pair_index(u, v, n)];
-      if (!options.edge_beliefs.empty()) factor.mantissa *= options.edge_beliefs[u * n + v];
+      if (!options.edge_beliefs.empty()) factor = factor * believed(options.edge_beliefs[u * n + v]);
       weights.set(u, v, factor);
     }
   return weights;

@@ -23,6 +23,8 @@ namespace {
 
 /// Rows per task; their codes stay in the cache.
 constexpr std::size_t kBlockRows = 256;
+/// Steps for one sum over trees, times sums, between two looks at whether to go on.
+constexpr std::size_t kWorkBetweenLooks = std::size_t{1} << 22;
 /// Trees drawn for missing cells are the same for everyone.
 constexpr std::uint64_t kSeedOfTrees = 20030101;
 
@@ -77,12 +79,10 @@ class NaivePart {
       begin_.push_back(logs_.size());
       const auto counts = model.counts().single(f);
       const std::size_t values = model.cardinalities()[f];
-      for (std::size_t i = 0; i < values; ++i)
-        for (std::size_t c = 0; c < s_; ++c) {
-          double sum = 0;
-          for (std::size_t k = 0; k < values; ++k) sum += counts[k * s_ + c];
-          logs_.push_back(std::log((counts[i * s_ + c] + of_class / static_cast<double>(values)) / (sum + of_class)));
-        }
+      std::vector<double> sums(s_, 0.0);
+      for (std::size_t at = 0; at < counts.size(); ++at) sums[at % s_] += counts[at];
+      for (std::size_t at = 0; at < counts.size(); ++at)
+        logs_.push_back(std::log((counts[at] + of_class / static_cast<double>(values)) / (sums[at % s_] + of_class)));
     }
   }
 
@@ -116,6 +116,19 @@ struct SampledTrees {
 
   std::vector<Predictor> predictors;
   std::vector<double> log_shares;
+};
+
+/// Lets only one thread at a time call the watch.
+class Watching {
+ public:
+  explicit Watching(const TbmatanPredictor::Watch& watch) : watch_(watch) {}
+  void look() {
+    if (watch_) turn_.with([&](auto&) { watch_(); });
+  }
+
+ private:
+  const TbmatanPredictor::Watch& watch_;
+  Guarded<bool> turn_;
 };
 
 /// ln(e^a + e^b), either of which may be minus infinity.
@@ -159,10 +172,28 @@ struct TbmatanPredictor::State {
   }
 
   /// ln P(class, row) of complete rows, [row][class]; the code of feature f in row i is columns[f * stride + i].
-  void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
+  void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, Watching& watching,
+                     double* out) const {
     const std::size_t s = model.n_classes();
     naive.write(columns, stride, n_rows, out);
     if (model.n_features() < 2) return;
+    for (std::size_t first = 0; first < n_rows;) {
+      watching.look();
+      const std::size_t rows = std::min(rows_between_looks(lanes), n_rows - first);
+      add_log_sums(columns + first, stride, rows, lanes, out + first * s);
+      first += rows;
+    }
+  }
+
+  /// Some hundredths of a second are as long as nobody has to look; whole groups of lanes are.
+  std::size_t rows_between_looks(const TreeLanes& lanes) const {
+    if (method == Method::kExact) return 1;
+    const std::size_t work = (plan.n_updates() + plan.edges.size() + 1) * model.n_classes();
+    return std::max<std::size_t>(1, kWorkBetweenLooks / (work * lanes.rows())) * lanes.rows();
+  }
+
+  void add_log_sums(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
+    const std::size_t s = model.n_classes();
     if (method == Method::kExact) {
       for (std::size_t i = 0; i < n_rows; ++i) add_exact(columns + i, stride, out + i * s);
       return;
@@ -191,19 +222,20 @@ struct TbmatanPredictor::State {
   }
 
   /// A row with missing cells.
-  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, double* out) const {
+  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, Watching& watching, double* out) const {
     const std::size_t s = model.n_classes();
     std::vector<std::size_t> missing;
     for (std::size_t f = 0; f < row.size(); ++f)
       if (row[f] == kMissing) missing.push_back(f);
     std::fill_n(out, s, -std::numeric_limits<double>::infinity());
     if (needs_sampling(missing))
-      average_sampled(row, out);
+      average_sampled(row, watching, out);
     else
-      sum_assignments(row, missing, lanes, out);
+      sum_assignments(row, missing, lanes, watching, out);
   }
 
-  void average_sampled(const std::vector<Code>& row, double* out) const {
+  void average_sampled(const std::vector<Code>& row, Watching& watching, double* out) const {
+    watching.look();
     const auto sample = trees();
     std::vector<double> joint(model.n_classes());
     for (std::size_t t = 0; t < sample->predictors.size(); ++t) {
@@ -213,7 +245,7 @@ struct TbmatanPredictor::State {
   }
 
   void sum_assignments(std::vector<Code> next, const std::vector<std::size_t>& missing, TreeLanes& lanes,
-                       double* out) const {
+                       Watching& watching, double* out) const {
     const std::size_t n = next.size(), s = model.n_classes();
     for (const std::size_t f : missing) next[f] = 0;
     std::vector<Code> columns(n * kBlockRows);
@@ -227,7 +259,7 @@ struct TbmatanPredictor::State {
         next[missing[digit++]] = 0;
       more = digit < missing.size();
       if (more && filled < kBlockRows) continue;
-      complete_rows(columns.data(), kBlockRows, filled, lanes, joint.data());
+      complete_rows(columns.data(), kBlockRows, filled, lanes, watching, joint.data());
       for (std::size_t i = 0; i < filled; ++i)
         for (std::size_t c = 0; c < s; ++c) out[c] = log_sum(out[c], joint[i * s + c]);
       filled = 0;
@@ -242,8 +274,9 @@ struct TbmatanPredictor::State {
 
   /// Log-joints of all rows, in blocks on several threads; `take(first, rows, joint)` receives them.
   template <class Take>
-  void for_each_block(const CodeBatch& batch, int threads, Take take) const {
+  void for_each_block(const CodeBatch& batch, int threads, const Watch& watch, Take take) const {
     const std::size_t s = model.n_classes();
+    Watching watching(watch);
     parallel_for(batch.n_rows, kBlockRows, threads, [&](std::size_t begin, std::size_t end) {
       const RowCodes codes(batch, begin, end - begin, model.cardinalities());
       const std::size_t rows = end - begin;
@@ -253,8 +286,8 @@ struct TbmatanPredictor::State {
       for (std::size_t i = 0; i < rows;) {
         std::size_t last = i;
         while (last < rows && codes.is_complete(last)) ++last;
-        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * s);
-        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * s);
+        complete_rows(codes.columns() + i, rows, last - i, lanes, watching, joint.data() + i * s);
+        if (last < rows) incomplete_row(codes.row(last), lanes, watching, joint.data() + last * s);
         i = last + 1;
       }
       take(begin, end - begin, joint.data());
@@ -263,7 +296,8 @@ struct TbmatanPredictor::State {
 };
 
 TbmatanPredictor::TbmatanPredictor(const Tbmatan& model, Method method)
-    : state_(std::make_unique<const State>(model, method)) {}
+    : state_(std::make_shared<const State>(model, method)) {}
+TbmatanPredictor::TbmatanPredictor(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 TbmatanPredictor::~TbmatanPredictor() = default;
 TbmatanPredictor::TbmatanPredictor(TbmatanPredictor&&) noexcept = default;
 TbmatanPredictor& TbmatanPredictor::operator=(TbmatanPredictor&&) noexcept = default;
@@ -274,6 +308,12 @@ std::size_t TbmatanPredictor::n_features() const {
 
 std::uint32_t TbmatanPredictor::n_classes() const {
   return state_->model.n_classes();
+}
+
+TbmatanPredictor TbmatanPredictor::watched(Watch watch) const {
+  TbmatanPredictor copy(state_);
+  copy.watch_ = std::move(watch);
+  return copy;
 }
 
 TbmatanPredictor::Method TbmatanPredictor::method() const {
@@ -297,7 +337,7 @@ bool TbmatanPredictor::is_estimate(std::span<const std::size_t> missing_features
 
 void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
   const std::uint32_t s = n_classes();
-  state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, double* joint) {
+  state_->for_each_block(batch, threads, watch_, [&](std::size_t first, std::size_t rows, double* joint) {
     finish_block(joint, rows, s, output, best_isa());
     std::copy_n(joint, rows * s, out.data() + first * s);
   });
@@ -305,7 +345,7 @@ void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<doub
 
 void TbmatanPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   const std::uint32_t s = n_classes();
-  state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, const double* joint) {
+  state_->for_each_block(batch, threads, watch_, [&](std::size_t first, std::size_t rows, const double* joint) {
     for (std::size_t i = 0; i < rows; ++i)
       out[first + i] =
           static_cast<std::uint32_t>(std::max_element(joint + i * s, joint + (i + 1) * s) - (joint + i * s));

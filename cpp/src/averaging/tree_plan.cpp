@@ -22,6 +22,8 @@ constexpr double kBudget = 5e-17;
 constexpr double kMaxSlack = 300;
 /// A plan may take so many bytes.
 constexpr double kMaxPlanBytes = 4.0 * 1024 * 1024 * 1024;
+/// Exponents of dense plans; sums of four of them must fit in 32 bits.
+constexpr double kMostDenseExponent = 5e8;
 /// Products of sums stay within 2^this between two renormalizations.
 constexpr double kSafeExponent = 900;
 
@@ -285,8 +287,9 @@ class Compiler {
   double most_updates_ = 0, least_update_ = 0;
 };
 
-/// All nodes, the leaves of the maximum spanning tree first. Writes the position of every node.
-void plan_densely(const std::vector<std::size_t>& joined, const Matrix& scale, double slack, TreePlan& plan,
+/// All nodes, the leaves of the maximum spanning tree first. Writes the position of every node. Says whether scales are
+/// near enough to each other for their exponents.
+bool plan_densely(const std::vector<std::size_t>& joined, const Matrix& scale, double slack, TreePlan& plan,
                   std::vector<std::size_t>& position) {
   const std::size_t n = plan.n_features;
   plan.is_dense = true;
@@ -296,19 +299,23 @@ void plan_densely(const std::vector<std::size_t>& joined, const Matrix& scale, d
   RangeKeeper range(n, slack);
   position.resize(n);
   for (std::size_t i = 0; i < n; ++i) position[joined[i]] = n - 1 - i;
+  // Only differences matter, so that all are taken from one of them.
+  const double base = scale(joined[0], joined[1]);
   for (std::size_t i = 0; i < n; ++i) {
     double largest = kNothing;
     for (std::size_t j = 0; j < n; ++j) {
       if (i == j) continue;
       const double exponent = scale(joined[n - 1 - i], joined[n - 1 - j]);
-      plan.exponents[i * n + j] = static_cast<std::int32_t>(exponent);
+      if (std::abs(exponent - base) > kMostDenseExponent) return false;
+      plan.exponents[i * n + j] = static_cast<std::int32_t>(exponent - base);
       if (j > i) largest = std::max(largest, exponent);
     }
     if (i + 1 == n) break;
-    plan.largest.push_back(static_cast<std::int32_t>(largest));
+    plan.largest.push_back(static_cast<std::int32_t>(largest - base));
     plan.renormalizes.push_back(range.must_renormalize() ? 1 : 0);
     plan.scale += static_cast<std::int64_t>(largest);
   }
+  return true;
 }
 
 /// The tables of all edges that are looked at.
@@ -351,7 +358,7 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
     plan.n_features = model.n_features();
     plan.n_classes = model.n_classes();
     edges = choose_edges(bounds, resistance, false);
-    plan_densely(spanning_tree(middle).order, scale, bounds.slack, plan, position);
+    if (!plan_densely(spanning_tree(middle).order, scale, bounds.slack, plan, position)) return std::nullopt;
   }
   for (std::size_t e = 0; e < edges.size(); ++e) {
     const auto [u, v] = edges[e];

@@ -55,7 +55,7 @@ struct TreePlan {
   // In place of them, where next to nothing can be left out: all nodes one after the other. The slot of a pair of
   // positions i < j in that order is dense_slot(i, j, n).
   bool is_dense = false;
-  std::vector<std::int32_t> exponents;     // of scales, [i][j]
+  std::vector<std::int32_t> exponents;     // of scales, [i][j], from one of them on
   std::vector<double> negative_powers;     // 2^-k for k = 0, 1, ..., and zero where no double is left
   std::vector<std::int32_t> largest;       // of position i with all after it
   std::vector<std::uint8_t> renormalizes;  // whether the product must be brought back into range after position i
@@ -74,8 +74,8 @@ inline std::size_t dense_slot(std::size_t i, std::size_t j, std::size_t n) {
 }
 
 /// Edges and updates that cannot change any tree sum by more than 1e-16 in all are left out if `prune`. Gives nothing
-/// if lifts differ by so much that a plan would not be safe. Throws InvalidInput, stating the need, if it would be too
-/// large.
+/// if lifts or weights differ by so much that a plan would not be safe. Throws InvalidInput, stating the need, if it
+/// would be too large.
 std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune);
 
 }  // namespace tanager
