@@ -42,6 +42,7 @@ HEADER_STAGES = {
     "inference": "inference",
     "parameters": "parameters",
     "feature_weights": "parameters",
+    "incomplete": "parameters",
     "aode": "averaging",
     "tbmatan": "averaging",
     "evaluation": "evaluation",

@@ -12,6 +12,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/evaluation.hpp"
 #include "tanager/feature_weights.hpp"
+#include "tanager/incomplete.hpp"
 #include "tanager/inference.hpp"
 #include "tanager/model.hpp"
 #include "tanager/network.hpp"

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tanager/counts.hpp"
+#include "tanager/dataset.hpp"
+#include "tanager/network.hpp"
+
+namespace tanager {
+
+/// Parameters learned from the rows themselves, cells missing or not: those that make rows probable (EM, APN), and
+/// those that make their classes probable given all else (ELR). The class is known in every row.
+
+/// What is to be made large.
+enum class RowGoal {
+  kLikelihood,            ///< sum of ln P(class, observed features)
+  kConditionalLikelihood  ///< sum of ln P(class | observed features)
+};
+
+/// How well some parameters do on some rows.
+struct RowJudgment {
+  double value = 0;  ///< the goal, rows counting by their weight
+  double wrong = 0;  ///< weight of the rows whose most probable class is another; only for kConditionalLikelihood
+};
+
+/// The goal as a function of softmax parameters b, theta = e^b / sum of e^b over the values of each distribution
+/// (Greiner, Su, Shen and Zhou 2005, equation 11), with its gradient (proposition 3). The parameters of all families
+/// follow each other in the order of the structure, the class last; each family's are laid out as its table. Missing
+/// cells are summed out exactly. With a class prior given the class distribution does not change; rows of a class that
+/// it makes impossible count for nothing in the conditional likelihood.
+class RowLikelihood {
+ public:
+  /// Throws InvalidInput if structure, rows and prior do not fit each other, or if some row needs tables too large for
+  /// exact inference. Columns are not kept.
+  RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior = {});
+
+  std::size_t n_parameters() const;
+  /// Sum of the weights of the rows.
+  double total_weight() const;
+  /// The logarithms of a network's probabilities, which are softmax parameters of it.
+  std::vector<double> parameters(const Network& network) const;
+  Network network(std::span<const double> parameters) const;
+  /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
+  /// the number of threads.
+  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
+  /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells of that row
+  /// part which speaks of them: a missing feature with nothing observed below it adds nothing.
+  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
+
+ private:
+  class State;
+  std::shared_ptr<const State> state_;
+};
+
+/// Where a learner stands: `held_out` is whether it tunes its number of iterations, on rows held out.
+struct FitProgress {
+  bool held_out = false;
+  std::size_t iterations = 0;
+  double value = 0;
+};
+
+enum class FitStop { kConverged, kIterationLimit, kTuned, kInterrupted };
+
+struct FitResult {
+  Network network;
+  /// What is made large, at the start and after every iteration.
+  std::vector<double> training;
+  /// Of tuning, at the start and after every iteration: mean over the rows held out of ln P(class | features), and the
+  /// share of them that is predicted wrongly; per fold the same, [fold][iteration].
+  std::vector<double> held_out, held_out_error;
+  std::vector<std::vector<double>> fold_held_out, fold_error;
+  FitStop stop = FitStop::kConverged;
+};
+
+enum class ClimbMethod {
+  kConjugateGradient,  ///< Polak-Ribière, with Brent's line search
+  kLbfgs               ///< limited-memory quasi-Newton
+};
+
+struct EmOptions {
+  /// Pseudo-counts of every cell: zero gives maximum likelihood, more the mode of the posterior under a Dirichlet prior
+  /// of alpha + 1. The start is the estimate of estimate_dirichlet from available cases with alpha, or with one if
+  /// alpha is zero.
+  double alpha = 1.0;
+  /// If not empty, the class probabilities themselves.
+  std::vector<double> class_prior = {};
+  /// Iterations end when the goal, averaged over rows, rises by no more than this.
+  double tol = 1e-6;
+  std::size_t max_iter = 200;
+  /// Called now and then, perhaps from several threads; false stops the work. May be empty.
+  std::function<bool(const FitProgress&)> keep_going = {};
+};
+
+/// Expectation maximization (Dempster, Laird and Rubin 1977; Lauritzen 1995): expected counts, then the parameters that
+/// suit them best, again and again. The likelihood (with the prior) never falls. `training` is the logarithm of the
+/// likelihood plus alpha times the sum of the logarithms of all parameters.
+FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options = {}, int threads = 1);
+
+struct ApnOptions {
+  double alpha = 1.0;  ///< as in EmOptions
+  std::vector<double> class_prior = {};
+  ClimbMethod method = ClimbMethod::kConjugateGradient;
+  /// Iterations end when no parameter can improve the goal, averaged over rows, at a greater rate than this.
+  double tol = 1e-6;
+  std::size_t max_iter = 200;
+  std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
+};
+
+/// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, climbed along
+/// gradients in softmax parameters.
+FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
+                       int threads = 1);
+
+/// What tells how many iterations are best for rows held out.
+enum class TuneBy { kError, kLogLikelihood };
+/// Of several folds: the iteration where the mean over all is best, or the median of each fold's best.
+enum class TuneRule { kMean, kMedian };
+
+struct ElrOptions {
+  /// Pseudo-counts of the start, and of the point that `l2` draws to: estimate_dirichlet from available cases.
+  double alpha = 1.0;
+  std::vector<double> class_prior = {};
+  ClimbMethod method = ClimbMethod::kConjugateGradient;
+  /// Takes l2 / 2 times the squared distance of all parameters from the start off the goal.
+  double l2 = 0;
+  /// As in ApnOptions.
+  double tol = 1e-6;
+  /// At most so many iterations, also in tuning.
+  std::size_t max_iter = 100;
+  /// The fold of every row, if the number of iterations is to be tuned; otherwise empty.
+  std::vector<std::uint32_t> fold_of_row = {};
+  TuneBy tune_by = TuneBy::kError;
+  TuneRule tune_rule = TuneRule::kMean;
+  /// Tuning ends when so many iterations brought nothing better for the rows held out.
+  std::size_t patience = 20;
+  std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
+};
+
+/// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): climbs from available-case estimates to parameters
+/// of greater conditional likelihood, for any structure and rows with missing cells, and stops after as many iterations
+/// as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the start, so that
+/// rows which can be told apart without error do not drive them to infinity.
+FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options = {},
+                       int threads = 1);
+
+/// The farthest that a softmax parameter can go from where it started.
+inline constexpr double kMostDistance = 40.0;
+
+}  // namespace tanager
