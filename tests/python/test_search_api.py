@@ -141,6 +141,7 @@ def test_folds_of_rows_may_include_rows_of_weight_zero(make):
 LONG = """
 import signal, sys, threading, time, warnings
 import numpy as np, tanager as tg
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in the background without it
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 3, (3000, 150)), rng.integers(0, 2, 3000)
 search = tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="log_score")
@@ -162,7 +163,9 @@ def test_ctrl_c_returns_the_best_so_far():
 
 
 THREADED = """
+import signal
 import numpy as np, tanager as tg
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 3, (3000, 150)), rng.integers(0, 2, 3000)
 clf = tg.BayesNetClassifier(tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="log_score"), random_state=0)
