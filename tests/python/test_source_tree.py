@@ -40,6 +40,7 @@ HEADER_STAGES = {
     "any_predictor": "inference",
     "predictor": "inference",
     "inference": "inference",
+    "queries": "inference",
     "parameters": "parameters",
     "feature_weights": "parameters",
     "incomplete": "parameters",

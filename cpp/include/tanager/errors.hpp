@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tanager {
 
@@ -15,6 +18,17 @@ class Error : public std::runtime_error {
 class InvalidInput : public Error {
  public:
   using Error::Error;
+};
+
+/// Exact inference would have to hold too many features together; the message names them by their indices.
+class CliqueTooLarge : public InvalidInput {
+ public:
+  CliqueTooLarge(const std::string& message, std::vector<std::size_t> features)
+      : InvalidInput(message), features_(std::move(features)) {}
+  const std::vector<std::size_t>& features() const { return features_; }
+
+ private:
+  std::vector<std::size_t> features_;
 };
 
 /// A model file is broken, truncated, of an unknown version, or cannot be read or written.

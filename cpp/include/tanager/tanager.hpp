@@ -18,6 +18,7 @@
 #include "tanager/network.hpp"
 #include "tanager/parameters.hpp"
 #include "tanager/predictor.hpp"
+#include "tanager/queries.hpp"
 #include "tanager/scores.hpp"
 #include "tanager/search.hpp"
 #include "tanager/structure.hpp"

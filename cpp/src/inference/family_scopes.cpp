@@ -26,7 +26,13 @@ FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t
     const std::size_t cells = add(family);
     table_sizes_.push_back(family.empty() ? 0 : cells);
   }
-  table_sizes_.push_back(add(class_parents_of(structure)));
+  table_sizes_.push_back(add(structure.class_parents()));
+
+  std::vector<bool> related(n_features(), false);
+  for (std::size_t f = 0; f <= n_features(); ++f)
+    if (members(f).size() > 1 || f == n_features())
+      for (const Member& member : members(f)) related[member.feature] = true;
+  for (const std::size_t f : order_) (related[f] ? connected_ : isolated_).push_back(f);
 }
 
 }  // namespace tanager

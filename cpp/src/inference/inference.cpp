@@ -34,13 +34,13 @@ struct Inference::Impl {
   void find_plan(std::span<const Code> row, bool every_feature, Pattern& pattern, std::shared_ptr<const Plan>& plan) {
     const std::size_t n = scopes.n_features();
     Pattern now(n / kBits + 1, 0);
-    for (const std::size_t f : scopes.order()) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
+    for (const std::size_t f : scopes.connected()) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
     now.push_back(every_feature);
     if (plan && now == pattern) return;
     plan = plans.get(now, [&] {
       std::vector<bool> observed(n);
       for (std::size_t f = 0; f < n; ++f) observed[f] = row[f] != kMissing;
-      return make_plan(scopes, observed, {every_feature, {}}, max_cells);
+      return make_plan(scopes, observed, {every_feature, {}, true}, max_cells);
     });
     pattern = std::move(now);
   }
@@ -68,7 +68,13 @@ std::span<const double> Inference::Impl::gather(const InferenceTables& tables, s
   }
   find_plan(row, conditionals, state.pattern, state.plan);
   tanager::gather(*state.plan, tables.logs, row, scopes.n_classes(), conditionals, state.propagation);
-  return state.propagation.log_evidence;
+  std::vector<double>& evidence = state.propagation.log_evidence;
+  for (const std::size_t f : scopes.isolated()) {
+    if (row[f] == kMissing) continue;
+    const double* logs = tables.logs[f].data() + row[f] * evidence.size();
+    for (std::size_t c = 0; c < evidence.size(); ++c) evidence[c] += logs[c];
+  }
+  return evidence;
 }
 
 Inference::Workspace::Workspace() : state_(std::make_unique<State>()) {}
@@ -113,6 +119,14 @@ void Inference::add_family_posteriors(const InferenceTables& tables, std::span<c
   if (impl_->forest) return impl_->forest->add_beliefs(tables, state.row, state.weights, state.forest, sums);
   spread(*state.plan, state.weights, state.propagation);
   add_beliefs(*state.plan, state.row, state.weights, state.propagation, sums);
+  const std::size_t s = state.weights.size();
+  for (const std::size_t f : impl_->scopes.isolated()) {
+    const std::vector<double>& table = tables.probabilities[f];
+    if (state.row[f] != kMissing)
+      for (std::size_t c = 0; c < s; ++c) sums[f][state.row[f] * s + c] += state.weights[c];
+    else
+      for (std::size_t i = 0; i < table.size(); ++i) sums[f][i] += state.weights[i % s] * table[i];
+  }
 }
 
 FamilyTables Inference::zero_tables() const {
@@ -146,12 +160,8 @@ void InferenceTables::refresh_logs() {
 FamilyTables family_tables(const Network& network) {
   FamilyTables tables;
   tables.reserve(network.n_features() + 1);
-  for (std::size_t f = 0; f < network.n_features(); ++f) {
-    const auto table = expanded_table_of(network, f);
-    tables.emplace_back(table.begin(), table.end());
-  }
-  const auto class_table = network.class_probabilities();
-  tables.emplace_back(class_table.begin(), class_table.end());
+  for (std::size_t f = 0; f < network.n_features(); ++f) tables.push_back(network.expanded_table(f));
+  tables.emplace_back(network.class_table().begin(), network.class_table().end());
   return tables;
 }
 

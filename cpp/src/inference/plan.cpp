@@ -18,7 +18,15 @@ class PlanMaker {
  public:
   PlanMaker(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
             std::uint64_t max_cells)
-      : scopes_(scopes), observed_(observed), request_(request), max_cells_(max_cells) {}
+      : scopes_(scopes),
+        observed_(observed),
+        request_(request),
+        max_cells_(max_cells),
+        left_out_(scopes.n_features(), true) {
+    for (const std::size_t f : scopes.connected()) left_out_[f] = false;
+    if (!request.connected_only)
+      for (const std::size_t f : scopes.isolated()) left_out_[f] = false;
+  }
 
   Plan make() {
     find_kept_features();
@@ -46,7 +54,7 @@ class PlanMaker {
     }
     node_.assign(scopes_.n_features(), kNoNode);
     for (std::size_t f = 0; f < scopes_.n_features(); ++f) {
-      if (observed_[f] || !kept[f] || scopes_.table_size(f) == 0) continue;
+      if (observed_[f] || !kept[f] || left_out_[f]) continue;
       node_[f] = static_cast<std::uint32_t>(features_.size());
       features_.push_back(f);
     }
@@ -58,7 +66,7 @@ class PlanMaker {
     std::vector<std::uint32_t> nodes;
     for (std::size_t family = 0; family <= scopes_.n_features(); ++family) {
       const bool is_class = family == scopes_.n_features();
-      if (!is_class && (scopes_.table_size(family) == 0 || (!observed_[family] && node_[family] == kNoNode))) continue;
+      if (!is_class && (left_out_[family] || (!observed_[family] && node_[family] == kNoNode))) continue;
       PlanTerm term{family, plan_.observed.size(), 0, 0};
       nodes.clear();
       for (const auto& member : scopes_.members(family)) {
@@ -130,9 +138,10 @@ class PlanMaker {
     std::sort(features.begin(), features.end());
     std::string names;
     for (const std::size_t f : features) names += (names.empty() ? "" : ", ") + std::to_string(f);
-    throw InvalidInput(join_text("exact inference with these features missing takes ", total,
-                                 " or more cells, but at most ", max_cells_, " are allowed; the features ", names,
-                                 " have to be held together in a clique of ", size, " cells"));
+    throw CliqueTooLarge(join_text("exact inference with these features missing takes ", total,
+                                   " or more cells, but at most ", max_cells_, " are allowed; the features ", names,
+                                   " have to be held together in a clique of ", size, " cells"),
+                         features);
   }
 
   /// A family goes to the clique of the member that is summed out first: all others are still around then.
@@ -213,6 +222,7 @@ class PlanMaker {
   const std::vector<bool>& observed_;
   const PlanRequest& request_;
   const std::uint64_t max_cells_;
+  std::vector<bool> left_out_;  // absent features, and others that the plan is not about
   Plan plan_;
   std::vector<std::uint32_t> node_;    // of every feature
   std::vector<std::size_t> features_;  // of every node

@@ -11,33 +11,6 @@
 
 namespace tanager {
 
-/// The features that are parents of the class: none where a structure knows no such thing.
-template <class AnyStructure>
-std::vector<std::size_t> class_parents_of(const AnyStructure& structure) {
-  if constexpr (requires { structure.class_parents(); })
-    return structure.class_parents();
-  else
-    return {};
-}
-
-/// How many features come before the class.
-template <class AnyStructure>
-std::size_t class_position_of(const AnyStructure& structure) {
-  if constexpr (requires { structure.class_position(); })
-    return structure.class_position();
-  else
-    return 0;
-}
-
-/// A feature's table with the class as innermost axis.
-template <class AnyNetwork>
-auto expanded_table_of(const AnyNetwork& network, std::size_t feature) {
-  if constexpr (requires { network.expanded_table(feature); })
-    return network.expanded_table(feature);
-  else
-    return network.table(feature);
-}
-
 /// The families of a structure, the class's own behind those of the features, as inference sees them: tables over
 /// features only, with the class as lanes.
 class FamilyScopes {
@@ -59,6 +32,10 @@ class FamilyScopes {
   std::span<const Member> members(std::size_t family) const {
     return {members_.data() + first_[family], first_[family + 1] - first_[family]};
   }
+  /// The features that share a family with no other: given the class, they are independent of everything.
+  std::span<const std::size_t> isolated() const { return isolated_; }
+  /// All others of the model.
+  std::span<const std::size_t> connected() const { return connected_; }
   /// Number of cells of the family's table, classes included; zero for an absent feature.
   std::size_t table_size(std::size_t family) const { return table_sizes_[family]; }
 
@@ -69,6 +46,7 @@ class FamilyScopes {
   std::vector<Member> members_;
   std::vector<std::size_t> first_;
   std::vector<std::size_t> table_sizes_;
+  std::vector<std::size_t> isolated_, connected_;
 };
 
 /// A family in the plan. The cell of its table that belongs to a cell of its clique is `base`, found from the codes of
@@ -123,6 +101,7 @@ struct Plan {
 struct PlanRequest {
   bool every_feature = false;         ///< keep barren features, which the probability of the evidence does not need
   std::vector<std::size_t> together;  ///< missing features whose joint distribution is asked for, outermost first
+  bool connected_only = false;        ///< isolated features are left to the caller
 };
 
 /// Compiles a plan for rows in which just the features marked are observed. Throws InvalidInput if its cliques have

@@ -31,14 +31,14 @@ std::shared_ptr<const Plan> PlanCache::get(const Pattern& pattern, const std::fu
   const std::unique_lock hold(lock_);
   if (size > max_bytes_ || !plans_.emplace(pattern, plan).second) return plan;
   bytes_ += size;
-  // Which plan goes is as good as drawn by lot: learners come back to all rows in the same order, and whoever keeps
+  // Which plan goes is drawn by lot: learners come back to all rows in the same order, and whoever keeps
   // the last ones used would then always have just dropped the one that comes next.
   while (bytes_ > max_bytes_) {
-    next_to_go_ = (next_to_go_ + 0x9E3779B1) % patterns_.size();
-    const auto victim = plans_.find(patterns_[next_to_go_]);
+    const std::size_t lot = static_cast<std::size_t>(random_.below(patterns_.size()));
+    const auto victim = plans_.find(patterns_[lot]);
     bytes_ -= size_of(victim->first, *victim->second);
     plans_.erase(victim);
-    patterns_[next_to_go_] = std::move(patterns_.back());
+    patterns_[lot] = std::move(patterns_.back());
     patterns_.pop_back();
   }
   patterns_.push_back(pattern);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "inference/plan.hpp"
+#include "support/random.hpp"
 
 namespace tanager {
 
@@ -34,7 +35,7 @@ class PlanCache {
   std::size_t bytes_ = 0;
   std::unordered_map<Pattern, std::shared_ptr<const Plan>, Hash> plans_;
   std::vector<Pattern> patterns_;  // of all plans, to choose one that goes
-  std::size_t next_to_go_ = 0;
+  Random random_{0};
 };
 
 }  // namespace tanager
