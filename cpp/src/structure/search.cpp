@@ -53,7 +53,7 @@ class Search {
  public:
   Search(const Dataset& data, std::span<const std::uint32_t> fold_of_row, const SearchOptions& options, int threads)
       : options_(options),
-        team_(threads),
+        team_(threads, data.n_features()),
         rows_(data, fold_of_row, team_),
         tables_(rows_, options, team_),
         scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, team_),
@@ -84,10 +84,10 @@ class Search {
     if (options_.objective == SearchObjective::kAccuracy && score >= 1) return SearchStop::kPerfect;
     if (options_.max_steps && steps_.size() > *options_.max_steps) return SearchStop::kStepLimit;
     const std::size_t before = n_candidates_;
-    const std::vector<Move> moves =
+    const std::span<const Move> moves =
         generator_->propose(scorer_.state(), [this](std::span<const Move> batch) { return scores(batch); });
     if (moves.empty()) return SearchStop::kNothingLeft;
-    const std::vector<double> found = scores(moves);
+    const std::span<const double> found = scores(moves);
     const std::size_t best = first_best(found);
     if (!improves(found[best], score)) return SearchStop::kNoImprovement;
     std::vector<StructureChange> changes = generator_->expand(moves[best], scorer_.state());
@@ -103,7 +103,7 @@ class Search {
     return candidate - options_.epsilon >= present;
   }
 
-  std::vector<double> scores(std::span<const Move> moves) {
+  std::span<const double> scores(std::span<const Move> moves) {
     const std::size_t before = n_candidates_;
     return scorer_.scores(moves, *generator_, [&](std::size_t done) {
       n_candidates_ = before + done;

@@ -46,9 +46,8 @@ bool ArcMoves::is_possible(std::size_t parent, std::size_t child, const SearchSt
 
 // In bnclassify's order: parents that can take no more parents themselves come first, with their children in column
 // order; then the others, each with the children after it and then those before it.
-std::vector<Move> ArcMoves::propose(const SearchState& state, const Score& /*score*/) {
+void ArcMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
   const std::size_t n = state.parents.size();
-  std::vector<Move> moves;
   const auto is_full = [&](std::size_t f) { return state.parents[f].size() >= max_parents_; };
   for (const bool full : {true, false})
     for (std::size_t parent = 0; parent < n; ++parent) {
@@ -73,7 +72,6 @@ std::vector<Move> ArcMoves::propose(const SearchState& state, const Score& /*sco
       }
       try_children(0, parent);
     }
-  return moves;
 }
 
 std::vector<StructureChange> ArcMoves::expand(const Move& move, const SearchState& state) const {
@@ -88,19 +86,17 @@ std::vector<std::size_t> SuperParentMoves::children_for(std::size_t parent, cons
   return children;
 }
 
-std::vector<Move> SuperParentMoves::propose(const SearchState& state, const Score& score) {
-  std::vector<Move> moves;
+void SuperParentMoves::find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) {
   children_.assign(state.parents.size(), {});
   for (std::size_t parent = 0; parent < state.parents.size(); ++parent) {
     if (state.absent[parent]) continue;
     children_[parent] = children_for(parent, state);
     if (!children_[parent].empty()) moves.push_back({Move::Kind::kParentOfAll, static_cast<std::uint32_t>(parent), 0});
   }
-  if (moves.empty()) return {};
+  if (moves.empty()) return;
   const std::size_t best = moves[first_best(score(moves))].slot;
   moves.clear();
   for (const std::size_t child : children_[best]) moves.push_back(arc(best, child));
-  return moves;
 }
 
 std::vector<StructureChange> SuperParentMoves::expand(const Move& move, const SearchState& state) const {

@@ -11,10 +11,10 @@ namespace tanager {
 class ArcMoves : public MoveGenerator {
  public:
   ArcMoves(const SearchOptions& options, Fits fits);
-  std::vector<Move> propose(const SearchState& state, const Score& score) override;
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
 
  protected:
+  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
   /// Whether parent -> child is possible: allowed, not there, without a cycle, its table not too large.
   bool is_possible(std::size_t parent, std::size_t child, const SearchState& state,
                    const std::vector<bool>& ancestors_of_parent) const;
@@ -28,8 +28,10 @@ class ArcMoves : public MoveGenerator {
 class SuperParentMoves : public ArcMoves {
  public:
   SuperParentMoves(const SearchOptions& options, Fits fits) : ArcMoves(options, std::move(fits)) {}
-  std::vector<Move> propose(const SearchState& state, const Score& score) override;
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
+
+ protected:
+  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
 
  private:
   std::vector<std::size_t> children_for(std::size_t parent, const SearchState& state) const;

@@ -100,8 +100,7 @@ void JoinMoves::accepted(const Move& move) {
   }
 }
 
-std::vector<Move> ForwardJoinMoves::propose(const SearchState& state, const Score& /*score*/) {
-  std::vector<Move> moves;
+void ForwardJoinMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
   const std::size_t n = state.parents.size();
   for (std::size_t f = 0; f < n; ++f)
     if (state.absent[f] && fits(f, {}, {})) moves.push_back(move_of(Move::Kind::kAdd, f, 0));
@@ -109,18 +108,15 @@ std::vector<Move> ForwardJoinMoves::propose(const SearchState& state, const Scor
     for (std::size_t group = 0; group < groups().size(); ++group)
       if (state.absent[f] && can_join({f}, groups()[group], state))
         moves.push_back(move_of(Move::Kind::kAddToGroup, f, group));
-  return moves;
 }
 
-std::vector<Move> BackwardJoinMoves::propose(const SearchState& state, const Score& /*score*/) {
-  std::vector<Move> moves;
+void BackwardJoinMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
   for (std::size_t f = 0; f < state.parents.size(); ++f)
     if (!state.absent[f] && !is_required(f)) moves.push_back(move_of(Move::Kind::kDrop, f, 0));
   for (std::size_t children = 0; children < groups().size(); ++children)
     for (std::size_t parents = children + 1; parents < groups().size(); ++parents)
       if (can_join(groups()[children], groups()[parents], state))
         moves.push_back(move_of(Move::Kind::kJoin, children, parents));
-  return moves;
 }
 
 }  // namespace tanager

@@ -28,14 +28,18 @@ class JoinMoves : public MoveGenerator {
 class ForwardJoinMoves : public JoinMoves {
  public:
   using JoinMoves::JoinMoves;
-  std::vector<Move> propose(const SearchState& state, const Score& score) override;
+
+ protected:
+  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
 };
 
 /// BSEJ: drop a feature, or join two groups.
 class BackwardJoinMoves : public JoinMoves {
  public:
   using JoinMoves::JoinMoves;
-  std::vector<Move> propose(const SearchState& state, const Score& score) override;
+
+ protected:
+  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
 };
 
 }  // namespace tanager

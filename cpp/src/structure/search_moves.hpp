@@ -35,22 +35,29 @@ struct Move {
 
 class MoveGenerator {
  public:
-  /// Returns the scores of moves.
-  using Score = std::function<std::vector<double>(std::span<const Move>)>;
+  /// Returns the scores of moves, valid until others are asked for.
+  using Score = std::function<std::span<const double>(std::span<const Move>)>;
   /// Says whether the table of a child with two sets of parents stays within the limits.
   using Fits = std::function<bool(std::size_t child, std::span<const std::size_t>, std::span<const std::size_t>)>;
 
   MoveGenerator(const SearchOptions& options, Fits fits);
   virtual ~MoveGenerator() = default;
 
-  /// The candidates to be compared with the present structure, in the order in which ties are decided.
-  virtual std::vector<Move> propose(const SearchState& state, const Score& score) = 0;
+  /// The candidates to be compared with the present structure, in the order in which ties are decided. Valid until the
+  /// next call: there may be millions, and new memory for them would take longer than to write them.
+  std::span<const Move> propose(const SearchState& state, const Score& score) {
+    moves_.clear();
+    find_moves(state, score, moves_);
+    return moves_;
+  }
   /// What a move means.
   virtual std::vector<StructureChange> expand(const Move& move, const SearchState& state) const = 0;
   /// Told of the move that was accepted.
   virtual void accepted(const Move& /*move*/) {}
 
  protected:
+  /// Appends the candidates to `moves`, which is empty.
+  virtual void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) = 0;
   bool is_forbidden(std::size_t parent, std::size_t child) const { return forbidden_.contains({parent, child}); }
   bool is_required(std::size_t feature) const { return required_.contains(feature); }
   bool fits(std::size_t child, std::span<const std::size_t> parents, std::span<const std::size_t> added) const {
@@ -61,6 +68,7 @@ class MoveGenerator {
   std::set<std::pair<std::size_t, std::size_t>> forbidden_;
   std::set<std::size_t> required_;  // features with a required arc
   Fits fits_;
+  std::vector<Move> moves_;
 };
 
 /// The state that a search begins with. Throws InvalidInput if the options contradict each other.

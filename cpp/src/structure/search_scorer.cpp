@@ -357,9 +357,10 @@ bool SearchScorer::is_plain(std::span<const Move> moves, std::span<const std::si
 }
 
 void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                                     std::vector<double>& scores) const {
+                                     std::span<double> scores) const {
   const std::size_t child = moves[members[0]].slot;
   std::vector<std::size_t> parents;
+  parents.reserve(members.size());
   for (const std::size_t i : members) parents.push_back(moves[i].other);
   std::vector<double> sums = sums_;
   const Lookups old{{present_terms(child), -1.0}};
@@ -374,7 +375,7 @@ void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<cons
 }
 
 void SearchScorer::score_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                               const MoveGenerator& generator, std::vector<double>& scores) const {
+                               const MoveGenerator& generator, std::span<double> scores) const {
   if (is_plain(moves, members)) {
     score_plain_group(moves, members, scores);
     return;
@@ -419,8 +420,8 @@ std::vector<std::size_t> SearchScorer::longest_first(std::size_t begin, std::siz
   return groups;
 }
 
-std::vector<double> SearchScorer::scores(std::span<const Move> moves, const MoveGenerator& generator,
-                                         const std::function<void(std::size_t done)>& poll) const {
+std::span<const double> SearchScorer::scores(std::span<const Move> moves, const MoveGenerator& generator,
+                                             const std::function<void(std::size_t done)>& poll) {
   // Grouped by what they change, in the order of the groups' numbers; there may be millions, so they are counted out.
   const auto group_of = [&](const Move& move) {
     return static_cast<std::size_t>(move.kind) * rows_.n_features() + move.slot;
@@ -432,12 +433,12 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
     next[g + 1] += next[g];
   }
   group_begin.push_back(moves.size());
-  std::vector<std::size_t> order(moves.size());
-  for (std::size_t i = 0; i < moves.size(); ++i) order[next[group_of(moves[i])]++] = i;
+  order_.resize(moves.size());
+  for (std::size_t i = 0; i < moves.size(); ++i) order_[next[group_of(moves[i])]++] = i;
 
   if (!moves.empty() && moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
     super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
-  std::vector<double> scores(moves.size());
+  scores_.resize(moves.size());
   const double work_per_move =
       static_cast<double>(rows_.n_rows() * tables_.width()) * (objective_ == SearchObjective::kLogScore ? 8.0 : 1.0);
   std::size_t group = 0;
@@ -448,18 +449,18 @@ std::vector<double> SearchScorer::scores(std::span<const Move> moves, const Move
     while (end < n_groups && (end - group < least ||
                               static_cast<double>(group_begin[end] - group_begin[group]) * work_per_move < kPollWork))
       ++end;
-    const auto members = [&](std::size_t g) {
-      return std::span(order).subspan(group_begin[g], group_begin[g + 1] - group_begin[g]);
+    const auto members = [&](std::size_t g) -> std::span<const std::size_t> {
+      return std::span(order_).subspan(group_begin[g], group_begin[g + 1] - group_begin[g]);
     };
     const std::vector<std::size_t> batch = longest_first(group, end, [&](std::size_t g) {
       return members(g).size() * generator.expand(moves[members(g)[0]], state_).size();
     });
     team_.run_items(batch.size(),
-                    [&](std::size_t i, std::size_t) { score_group(moves, members(batch[i]), generator, scores); });
+                    [&](std::size_t i, std::size_t) { score_group(moves, members(batch[i]), generator, scores_); });
     group = end;
     poll(group_begin[group]);
   }
-  return scores;
+  return scores_;
 }
 
 void SearchScorer::accept(std::span<const StructureChange> changes) {

@@ -27,9 +27,9 @@ class SearchScorer {
   const SearchState& state() const { return state_; }
   /// The score of every fold after some changes; none gives that of the present structure.
   std::vector<double> fold_scores(std::span<const StructureChange> changes) const;
-  /// Mean scores of moves. `poll(done)` is called now and then, and may throw.
-  std::vector<double> scores(std::span<const Move> moves, const MoveGenerator& generator,
-                             const std::function<void(std::size_t done)>& poll) const;
+  /// Mean scores of moves, valid until the next call. `poll(done)` is called now and then, and may throw.
+  std::span<const double> scores(std::span<const Move> moves, const MoveGenerator& generator,
+                                 const std::function<void(std::size_t done)>& poll);
   void accept(std::span<const StructureChange> changes);
 
  private:
@@ -64,11 +64,11 @@ class SearchScorer {
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
   bool is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const;
   void score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                         std::vector<double>& scores) const;
+                         std::span<double> scores) const;
   std::vector<std::size_t> longest_first(std::size_t begin, std::size_t end,
                                          const std::function<std::size_t(std::size_t group)>& work_of) const;
   void score_group(std::span<const Move> moves, std::span<const std::size_t> members, const MoveGenerator& generator,
-                   std::vector<double>& scores) const;
+                   std::span<double> scores) const;
   /// Score of every candidate and fold; `base` is what all of them take away.
   std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base) const;
   void evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
@@ -95,6 +95,9 @@ class SearchScorer {
   ThreadTeam& team_;
   Isa isa_ = best_isa();
   std::vector<double> sums_;  // [row][width]
+  // Of the last moves: their scores, and their positions group by group. Kept, for new memory takes long to come by.
+  std::vector<double> scores_;
+  std::vector<std::size_t> order_;
   mutable std::unique_ptr<SuperParentSums> super_parents_;
   std::vector<std::uint32_t> segment_of_row_;
   std::vector<RowSegment> segments_;

@@ -100,6 +100,12 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
   team.run_items(tasks.size(), [&](std::size_t i, std::size_t) { tasks[i](); });
   leave_folds_out(team);
   estimate_prior(options.class_prior);
+  if (rows.n_features() < 2) return;
+  std::vector<std::size_t> largest(rows.n_features());
+  std::iota(largest.begin(), largest.end(), std::size_t{0});
+  std::partial_sort(largest.begin(), largest.begin() + 2, largest.end(),
+                    [&](std::size_t a, std::size_t b) { return rows.n_slots(a) > rows.n_slots(b); });
+  all_pairs_fit_ = fits(largest[0], {}, {&largest[1], 1});
 }
 
 void SearchTables::add_logarithms(Tasks& tasks) {
@@ -240,6 +246,7 @@ void SearchTables::to_width(const double* logs, double* out) const {
 
 bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents,
                         std::span<const std::size_t> added) const {
+  if (all_pairs_fit_ && parents.size() + added.size() <= 1) return true;  // many searches ask for nothing else
   if (parents.size() + added.size() > kMaxParents) return false;
   double cells = static_cast<double>(rows_.n_slots(child)) * rows_.n_classes();
   for (const std::size_t p : parents) cells *= rows_.n_slots(p);

@@ -109,6 +109,7 @@ class SearchTables {
   LogGrid grid_;
   std::size_t width_;
   std::size_t memory_limit_;
+  bool all_pairs_fit_ = false;
   std::vector<double> prior_, log_prior_;
   // Counts of all pairs u < v in the training rows, [pair][fold][u][v][class]; empty if they would not fit. Whole
   // numbers below 2^24 are exact here, and take half the memory that they would elsewhere.

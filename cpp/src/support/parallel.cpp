@@ -39,6 +39,10 @@ int resolve_threads(int threads) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+ThreadTeam::ThreadTeam(int threads, std::size_t soon) : size_(static_cast<std::size_t>(resolve_threads(threads))) {
+  start(std::min(size_, std::max<std::size_t>(soon, 1)) - 1);
+}
+
 ThreadTeam::~ThreadTeam() {
   if (others_.empty()) return;
   over_.store(true, std::memory_order_relaxed);
@@ -81,7 +85,7 @@ void ThreadTeam::start(std::size_t others) {
 }
 
 void ThreadTeam::wait_and_work(std::size_t worker) {
-  // To ask how many cores there are takes longer than a short piece of work, so that comes first: it has begun already.
+  // To ask how many cores there are takes longer than a short piece of work, so that comes first if it has begun.
   bool asked = false;
   while (true) {
     const std::uint32_t seen = pieces_.load(std::memory_order_acquire);

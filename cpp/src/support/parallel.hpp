@@ -21,8 +21,9 @@ int resolve_threads(int threads);
 /// soon. A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
 class ThreadTeam {
  public:
-  /// Up to `threads` threads, the caller's included.
-  explicit ThreadTeam(int threads) : size_(static_cast<std::size_t>(resolve_threads(threads))) {}
+  /// Up to `threads` threads, the caller's included. Those that a piece of work with `soon` items needs are started at
+  /// once, so that it need not wait for them.
+  explicit ThreadTeam(int threads, std::size_t soon = 0);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
