@@ -22,6 +22,7 @@ MISSING = 65535
 MAX_VALUES = 65534
 # Integers up to here are exact as float64.
 _EXACT = 2**53
+_NO_CATEGORIES: npt.NDArray[Any] = np.empty(0, dtype=object)
 
 
 class ColumnEncoder:
@@ -48,7 +49,7 @@ class ColumnEncoder:
     ) -> None:
         self.kind = kind
         self.declared = declared
-        self.categories = np.empty(0, dtype=object)
+        self.categories = _NO_CATEGORIES
         self.cuts: npt.NDArray[np.float64] | None = None
         if kind == "interval":
             self.cuts = np.array(cuts, dtype=np.float64)

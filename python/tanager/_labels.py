@@ -45,7 +45,7 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[npt.NDArray[Any], Codes]
         strangers = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING]
         shown = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
         raise ValueError(f"y holds {shown}, but the classes are {known.tolist()}")
-    if coded.codes.dtype.kind == "u" and np.array_equal(table, np.arange(len(known))):
+    if coded.codes.dtype.kind == "u" and table.tolist() == list(range(len(known))):
         return known, coded.codes  # integers come sorted, with codes as small as they can be
     return known, _core.recode(coded.codes, table, len(known))
 
