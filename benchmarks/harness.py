@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -11,6 +12,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -67,9 +69,15 @@ def race_when_quiet(
     """Times of one and two threads, and whether the machine had two cores to give.
 
     A program that holds a core spoils any gain, so a look at the machine goes before every try, and the best of the
-    tries on an idle machine counts. Without any, the times are those of a busy one.
+    tries on an idle machine counts. Without any, the times are those of a busy one. Even an idle machine may have less
+    to give than two cores, such as two threads of one core: a pure loop, timed in the same turns, tells how much.
     """
-    contenders = {"one thread": single, "two threads": double}
+    contenders = {
+        "one thread": single,
+        "two threads": double,
+        "pure loop, one thread": partial(_pure_loop, 1),
+        "pure loop, two threads": partial(_pure_loop, 2),
+    }
     best = race(contenders, 3)
     end = time.perf_counter() + limit
     tries = 0
@@ -83,6 +91,21 @@ def race_when_quiet(
         tries += 1
     return best, tries > 0
 
+
+def _pure_loop(threads: int) -> None:
+    """Some milliseconds of work that needs nothing but a core, shared out among threads."""
+    # Deriving a key is a loop in a few registers, and OpenSSL runs it without Python's lock.
+    work = partial(hashlib.pbkdf2_hmac, "sha256", b"pure", b"loop", _LOOP // threads)
+    others = [threading.Thread(target=work) for _ in range(threads - 1)]
+    for thread in others:
+        thread.start()
+    work()
+    for thread in others:
+        thread.join()
+
+
+#: Turns of the pure loop: about as long as the work it is compared with.
+_LOOP = 60_000
 
 #: The share of all cores that must be idle just before a try, and how many tries make a good best.
 _IDLE = 0.9
