@@ -7,6 +7,7 @@ namespace tanager::python {
 void bind_data(pybind11::module_& m);
 void bind_counts(pybind11::module_& m);
 void bind_network(pybind11::module_& m);
+void bind_inference(pybind11::module_& m);
 void bind_averaging(pybind11::module_& m);
 void bind_tbmatan(pybind11::module_& m);
 void bind_model(pybind11::module_& m);

@@ -24,6 +24,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_data(m);
   tanager::python::bind_counts(m);
   tanager::python::bind_network(m);
+  tanager::python::bind_inference(m);
   tanager::python::bind_averaging(m);
   tanager::python::bind_tbmatan(m);
   tanager::python::bind_model(m);
