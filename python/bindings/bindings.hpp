@@ -14,6 +14,7 @@ void bind_model(pybind11::module_& m);
 void bind_learning(pybind11::module_& m);
 void bind_parameters(pybind11::module_& m);
 void bind_feature_weights(pybind11::module_& m);
+void bind_incomplete(pybind11::module_& m);
 void bind_discretize(pybind11::module_& m);
 void bind_encoding(pybind11::module_& m);
 void bind_objects(pybind11::module_& m);

@@ -31,6 +31,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_learning(m);
   tanager::python::bind_parameters(m);
   tanager::python::bind_feature_weights(m);
+  tanager::python::bind_incomplete(m);
   tanager::python::bind_discretize(m);
   tanager::python::bind_encoding(m);
   tanager::python::bind_objects(m);

@@ -317,7 +317,11 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
         # What this fit has to show replaces all that an earlier one showed.
-        shown = {**learned.shown, **({} if learned.trace is None else {"search_trace_": learned.trace})}
+        shown: dict[str, Any] = {**learned.shown}
+        if learned.parameter_trace is not None:
+            shown |= {"parameter_trace_": learned.parameter_trace, "search_trace_": learned.parameter_trace}
+        if learned.trace is not None:
+            shown["search_trace_"] = learned.trace
         for name in SHOWN - shown.keys():
             self.__dict__.pop(name, None)
         self.__dict__.update(shown)

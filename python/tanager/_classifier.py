@@ -53,7 +53,10 @@ class BayesNetClassifier(BaseNetworkClassifier):
     counts_ : CountSet
         What it was learned from; `partial_fit` adds to it.
     search_trace_ : SearchTrace
-        The steps of a structure learner that searched, with their scores; only after `fit`.
+        The steps of a structure learner that searched, with their scores; only after `fit`. Where the structure was not
+        searched for, but parameters were, the same as ``parameter_trace_``.
+    parameter_trace_ : FitTrace
+        The iterations of the parameter learners ``EM``, ``APN`` and ``ELR``; only after `fit`.
     arc_probabilities_ : ndarray of shape (n_features_in_,)
         The probability of every feature to depend on the class; only with ``ModelAveraged``.
     feature_weights_ : ndarray of shape (n_features_in_,)

@@ -410,6 +410,59 @@ class WanbiaObjective:
     def evaluate(self, weights: _Floats, threads: int = 1) -> tuple[float, _Floats]: ...
     def network(self, weights: _Floats) -> Network: ...
 
+def estimate_em(
+    structure: _Parents,
+    dataset: Dataset,
+    *,
+    alpha: float = 1.0,
+    class_prior: Sequence[float] = ...,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    report: Callable[[bool, int, float], None] | None = None,
+    threads: int = 1,
+) -> dict[str, Any]: ...
+def estimate_apn(
+    structure: _Parents,
+    dataset: Dataset,
+    *,
+    alpha: float = 1.0,
+    class_prior: Sequence[float] = ...,
+    optimizer: str = "cg",
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    report: Callable[[bool, int, float], None] | None = None,
+    threads: int = 1,
+) -> dict[str, Any]: ...
+def estimate_elr(
+    structure: _Parents,
+    dataset: Dataset,
+    *,
+    alpha: float = 1.0,
+    class_prior: Sequence[float] = ...,
+    optimizer: str = "cg",
+    l2: float = 0.0,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    fold_of_row: npt.NDArray[np.uint32] | None = None,
+    tune_by: str = "loglik",
+    tune_rule: str = "mean",
+    patience: int = 20,
+    report: Callable[[bool, int, float], None] | None = None,
+    threads: int = 1,
+) -> dict[str, Any]: ...
+
+class RowLikelihood:
+    def __init__(
+        self, structure: _Parents, dataset: Dataset, *, goal: str, class_prior: Sequence[float] = ...
+    ) -> None: ...
+    @property
+    def n_parameters(self) -> int: ...
+    @property
+    def total_weight(self) -> float: ...
+    def evaluate(self, parameters: _Floats, threads: int = 1) -> tuple[float, float, _Floats]: ...
+    def parameters(self, network: Network) -> _Floats: ...
+    def network(self, parameters: _Floats) -> Network: ...
+
 def uniform_acll_constants(n_classes: int, p: float) -> tuple[float, float]: ...
 def dirichlet_acll_constants(n_classes: int, a: float, b: float) -> tuple[float, float]: ...
 def acll_family_score(

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from . import _core, discretize, parameters, structure
 from ._base import BaseClassifier, Schema
 from ._encoding import ColumnEncoder, Encoder
+from ._fit_trace import FitTrace
 from ._settings import FEATURE_NUMBERS, Learned, Shown
 from ._tbmatan_mp import MpAverage, MpPredictor
 
@@ -144,7 +145,9 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     else:
         found = _learned(_core.Model.from_bytes(state.pop("_model")))
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
-    learned = replace(found, trace=clf.__dict__.get("search_trace_"), shown=_shown(clf))
+    trace, of_parameters = clf.__dict__.get("search_trace_"), clf.__dict__.get("parameter_trace_")
+    trace = None if isinstance(trace, FitTrace) else trace
+    learned = replace(found, trace=trace, shown=_shown(clf), parameter_trace=of_parameters)
     clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from . import _core
 from ._base import BaseClassifier, Schema
 from ._encoding import Encoder
+from ._fit_trace import FitTrace
 from ._settings import Learned, Learning, Requirements
 from ._trace import SearchTrace
 from .network import Network
@@ -21,7 +22,8 @@ class BaseNetworkClassifier(BaseClassifier):
     """Fitting and prediction of one network; a subclass only chooses the structure learner."""
 
     network_: Network
-    search_trace_: SearchTrace
+    search_trace_: SearchTrace | FitTrace
+    parameter_trace_: FitTrace
     _core_type = _core.Network
 
     def __init__(
@@ -61,7 +63,7 @@ class BaseNetworkClassifier(BaseClassifier):
         structure = found.structure
         learning = learning.counting(structure)
         made = resolve_parameters(self.parameters)._estimate(learning, structure)
-        return Learned(made.core, _core.Predictor(made.core), learning.counts, found.trace, made.shown)
+        return Learned(made.core, _core.Predictor(made.core), learning.counts, found.trace, made.shown, made.trace)
 
     def _attributes(
         self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]

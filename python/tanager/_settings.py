@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from . import _core
+from ._fit_trace import FitTrace
 from ._folds import resolve_seed
 from ._trace import SearchTrace
 from ._validation import check_table_sizes
@@ -80,7 +81,7 @@ Shown = dict[str, npt.NDArray[np.float64]]
 
 #: The fitted attributes that exist only where a learner has them to show; the first ones are those of `Shown`.
 FEATURE_NUMBERS = frozenset({"feature_weights_", "arc_probabilities_"})
-SHOWN = FEATURE_NUMBERS | {"search_trace_"}
+SHOWN = FEATURE_NUMBERS | {"search_trace_", "parameter_trace_"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class LearnedParameters:
 
     core: _core.Network
     shown: Shown = field(default_factory=dict)
+    trace: FitTrace | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Learned:
     counts: _core.CountSet | None
     trace: SearchTrace | None = None
     shown: Shown = field(default_factory=dict)
+    parameter_trace: FitTrace | None = None
 
 
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

@@ -10,15 +10,22 @@ import numpy as np
 from . import _core
 from ._acll import AcllOptimal
 from ._feature_weights import AttributeWeighted, Wanbia
+from ._fit_trace import FitStep, FitTrace
+from ._incomplete import APN, ELR, EM
 from ._parameter_learner import ParameterLearner
 from ._settings import LearnedParameters, Learning, as_number, resolve
 from ._structure_learner import position_of
 
 __all__ = [
+    "APN",
+    "ELR",
+    "EM",
     "AcllOptimal",
     "AttributeWeighted",
     "DataTemperature",
     "Dirichlet",
+    "FitStep",
+    "FitTrace",
     "MaximumLikelihood",
     "ModelAveraged",
     "ParameterLearner",
@@ -275,9 +282,12 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
 
 BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
     "acll-optimal": AcllOptimal,
+    "apn": APN,
     "attribute-weighted": AttributeWeighted,
     "data-temperature": DataTemperature,
     "dirichlet": Dirichlet,
+    "elr": ELR,
+    "em": EM,
     "maximum-likelihood": MaximumLikelihood,
     "model-averaged": ModelAveraged,
     "softened": Softened,

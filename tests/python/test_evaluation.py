@@ -129,6 +129,9 @@ def classifiers():
         "averaged": tg.BayesNetClassifier("naive", pr.ModelAveraged(arc_prior=0.3)),
         "trees": tg.BayesNetClassifier("tan", pr.AttributeWeighted(n_trees=3), random_state=5),
         "wanbia": tg.BayesNetClassifier("naive", "wanbia"),
+        "em": tg.BayesNetClassifier("tan", "em"),
+        "apn": tg.BayesNetClassifier("tan", pr.APN(optimizer="lbfgs")),
+        "elr": tg.BayesNetClassifier("tan", pr.ELR(max_iter=5), random_state=5),
         "acll": tg.BayesNetClassifier(st.AcllTree(), pr.AcllOptimal()),
         "uniform acll": tg.BayesNetClassifier(
             st.AcllTree("uniform", root=1), pr.AcllOptimal("uniform", pseudo_counts=1)

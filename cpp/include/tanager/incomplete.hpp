@@ -134,7 +134,7 @@ struct ElrOptions {
   std::size_t max_iter = 100;
   /// The fold of every row, if the number of iterations is to be tuned; otherwise empty.
   std::vector<std::uint32_t> fold_of_row = {};
-  TuneBy tune_by = TuneBy::kError;
+  TuneBy tune_by = TuneBy::kLogLikelihood;
   TuneRule tune_rule = TuneRule::kMean;
   /// Tuning ends when so many iterations brought nothing better for the rows held out.
   std::size_t patience = 20;

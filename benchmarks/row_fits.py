@@ -1,0 +1,210 @@
+"""Iterations of ELR, EM and APN: seconds each, rows per second, and the same tasks done by others."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import Timing, best_within, once
+from benchmarks.options import Options
+from benchmarks.report import Report, Row
+from benchmarks.searches import table_for
+from benchmarks.tables import CodedTable
+
+#: Rows of letter that its usual split learns from.
+LETTER_ROWS = 15_000
+#: The share of cells that is removed from chess.
+MISSING = 0.25
+#: Rows of chess that peers get: they need seconds for each hundred.
+PEER_ROWS = 100
+#: Features that pgmpy's EM gets without any value, since it does not know single missing cells.
+LATENT = 2
+#: How much faster than peers EM promises to be, and how much slower than scikit-learn logistic regression may be.
+PROMISED, ALLOWED = 100.0, 2.0
+
+
+def elr(report: Report, options: Options) -> None:
+    """Iterations of both climbs on a tree over letter."""
+    table = table_for(report, options, "ELR on letter", "letter")
+    if table is None:
+        return
+    dataset, n_rows = _dataset(table.X[:LETTER_ROWS], table.y[:LETTER_ROWS]), min(len(table.y), LETTER_ROWS)
+    parents = _tree(dataset)
+    for optimizer in ("cg", "lbfgs"):
+        timing = _iterations(partial(_core().estimate_elr, parents, dataset, optimizer=optimizer), options)
+        report.table(f"TAN, {optimizer}, one iteration", [Row(optimizer, timing, f"{n_rows / timing.cpu:,.0f} rows/s")])
+        report.figure(f"ELR on TAN, {optimizer}, rows per second and iteration", n_rows / timing.cpu, "rows/s")
+    import tanager as tg
+
+    clf = tg.BayesNetClassifier("tan", tg.parameters.ELR(), random_state=0)
+    timing = best_within(partial(clf.fit, table.X[:LETTER_ROWS], table.y[:LETTER_ROWS]), options.seconds * 10, 3)
+    report.table("whole fit, structure and five-fold tuning included", [Row("TAN+ELR", timing)])
+
+
+def expectation(report: Report, options: Options) -> None:
+    """EM and APN on a tree over chess, of which a quarter of the cells was removed."""
+    table = table_for(report, options, "EM on chess with missing cells", "chess")
+    if table is None:
+        return
+    X = np.where(np.random.default_rng(0).random(table.X.shape) < MISSING, np.int8(-1), table.X)
+    dataset, n_rows = _dataset(X, table.y), len(table.y)
+    parents = _tree(dataset)
+    rows = []
+    for name in ("em", "apn"):
+        timing = _iterations(partial(getattr(_core(), f"estimate_{name}"), parents, dataset), options)
+        rows.append(Row(name.upper(), timing, f"{n_rows / timing.cpu:,.0f} rows/s"))
+        report.figure(f"{name.upper()}, rows per second and iteration", n_rows / timing.cpu, "rows/s")
+    report.table("TAN, one iteration", rows)
+    own = rows[0].timing
+    assert own is not None
+    incomplete = CodedTable("chess", X, table.y)
+    for who, task, given in (("pyagrum", _agrum, incomplete), ("pgmpy", _pgmpy, table)):
+        if importlib.util.find_spec(who) is None:
+            report.figure(f"EM, times faster than {who}", None, "x", at_least=PROMISED, remark="not installed")
+            continue
+        theirs, remark = task(given, parents)
+        ratio = theirs.cpu / (own.cpu / n_rows)
+        report.table(
+            f"{who}, one iteration, per row", [Row("tanager", own.scaled(1 / n_rows)), Row(who, theirs, remark)]
+        )
+        report.figure(f"EM, times faster than {who}", ratio, "x", at_least=PROMISED, remark=remark)
+
+
+def regression(report: Report, options: Options) -> None:
+    """Naive Bayes with ELR, without tuning, until it is as good as scikit-learn's logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import OneHotEncoder
+
+    for name in ("chess", "letter"):
+        table = table_for(report, options, "logistic regression", name)
+        if table is None:
+            return
+        X, y = table.X[:LETTER_ROWS], table.y[:LETTER_ROWS]
+        hot = OneHotEncoder(sparse_output=False).fit_transform(X)
+        rival = LogisticRegression(C=np.inf, tol=1e-4, max_iter=100)
+        theirs = best_within(partial(_quiet, rival.fit, hot, y), options.seconds * 10, 3)
+        goal = float(rival.predict_log_proba(hot)[np.arange(len(y)), y].sum())
+        dataset = _dataset(X, y)
+        n_iter = _iterations_to(dataset, goal)
+        fit = partial(_naive, dataset, n_iter)
+        ours = best_within(fit, options.seconds * 10, 5)
+        reached = float(fit()["training"][-1])
+        rows = [
+            Row("NB+ELR, lbfgs", ours, f"{n_iter} iterations, CLL {reached:.2f}"),
+            Row("LogisticRegression", theirs, f"{int(rival.n_iter_[0])} iterations, CLL {goal:.2f}"),
+        ]
+        report.table(f"{table}: the same conditional likelihood", rows)
+        report.figure(f"{name}: NB+ELR, times LogisticRegression", ours.cpu / theirs.cpu, "x", at_most=ALLOWED)
+
+
+def _core() -> Any:
+    from tanager import _core as core
+
+    return core
+
+
+def _quiet(call: Callable[..., Any], *given: Any) -> Any:
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*given)
+
+
+def _dataset(X: NDArray[np.int8], y: NDArray[np.int8]) -> Any:
+    """All columns as codes; -1 is a missing cell, which is 255 without a sign."""
+    columns = [np.ascontiguousarray(column).view(np.uint8) for column in X.T]
+    sizes = [int(column.max()) + 1 for column in X.T]
+    return _core().Dataset(columns, sizes, np.ascontiguousarray(y).view(np.uint8), int(y.max()) + 1)
+
+
+def _tree(dataset: Any) -> Any:
+    return _core().learn_chow_liu(_core().CountSet.count(dataset, "pairs"), "loglik")
+
+
+def _iterations(fit: Callable[..., Any], options: Options, n_iter: int = 20) -> Timing:
+    """Time of one iteration: that of many, less what is done but once."""
+    start = best_within(partial(fit, max_iter=0), options.seconds, 5)
+    done = len(fit(max_iter=n_iter, tol=0.0)["training"]) - 1
+    whole = best_within(partial(fit, max_iter=n_iter, tol=0.0), options.seconds * 5, 5)
+    return Timing((whole.wall - start.wall) / done, (whole.cpu - start.cpu) / done)
+
+
+def _naive(dataset: Any, n_iter: int) -> Any:
+    parents: list[list[int]] = [[] for _ in dataset.cardinalities]
+    return _core().estimate_elr(parents, dataset, optimizer="lbfgs", max_iter=n_iter, tol=0.0)
+
+
+def _iterations_to(dataset: Any, goal: float) -> int:
+    """The first iteration that is as good as the goal."""
+    values = _naive(dataset, 2_000)["training"]
+    return int(np.argmax(values >= goal)) if values[-1] >= goal else len(values) - 1
+
+
+def _agrum(table: CodedTable, parents: Any) -> tuple[Timing, str]:
+    """Seconds per row and iteration of pyAgrum's EM on the same cells, on fewer rows."""
+    import pyagrum as gum
+
+    gum.setNumberOfThreads(1)
+    part = table.thinned(PEER_ROWS)
+    names = [f"f{i}" for i in range(part.X.shape[1])]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([*names, "class"])
+            for row, label in zip(part.X.tolist(), part.y.tolist(), strict=True):
+                writer.writerow([*("?" if value < 0 else value for value in row), label])
+        learner: Any = gum.BNLearner(str(path), ["?"])
+        learner.useSmoothingPrior(1)
+        learner.useEM(1e-12)
+        dag = gum.DAG()
+        for node in range(len(names) + 1):
+            dag.addNodeWithId(node)
+        for child, found in enumerate(parents):
+            dag.addArc(len(names), child)
+            for parent in found:
+                dag.addArc(parent, child)
+        times = []
+        for n_iter in (1, 3):
+            learner.EMsetMaxIter(n_iter)
+            times.append(once(partial(learner.learnParameters, dag)))
+    n = 2 * len(part.y)
+    return Timing((times[1].wall - times[0].wall) / n, (times[1].cpu - times[0].cpu) / n), f"{len(part.y)} rows"
+
+
+def _pgmpy(table: CodedTable, parents: Any) -> tuple[Timing, str]:
+    """The same for pgmpy, whose EM knows features without any value, but no single missing cells."""
+    import logging
+
+    import pandas as pd
+    from pgmpy.models import DiscreteBayesianNetwork
+    from pgmpy.parameter_estimator import DiscreteEM
+
+    logging.getLogger("pgmpy").setLevel(logging.ERROR)
+    part = table.thinned(PEER_ROWS)
+    names = [f"f{i}" for i in range(part.X.shape[1])]
+    frame = pd.DataFrame(part.X, columns=names)
+    frame["class"] = part.y
+    latent = {name: int(table.X[:, i].max()) + 1 for i, name in enumerate(names[:LATENT])}
+    states = {name: sorted(frame[name].unique()) for name in frame.columns if name not in latent}
+    arcs = [("class", name) for name in names]
+    arcs += [(names[parent], names[child]) for child, found in enumerate(parents) for parent in found]
+    times = []
+    for n_iter in (1, 2):
+        model = DiscreteBayesianNetwork(arcs, latents=set(latent))
+        estimator = DiscreteEM(
+            state_names=states, latent_card=latent, max_iter=n_iter, atol=0.0, seed=0, show_progress=False
+        )
+        times.append(once(partial(estimator.fit, model, frame.drop(columns=list(latent)))))
+    n = len(part.y)
+    timing = Timing((times[1].wall - times[0].wall) / n, (times[1].cpu - times[0].cpu) / n)
+    return timing, f"{n} rows, {LATENT} features missing in all of them, no others"

@@ -1,0 +1,261 @@
+"""EM, APN and ELR from Python: what they reach, what they show, and what they refuse."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from threading import Event
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import OneHotEncoder
+
+import tanager as tg
+from tanager import _core
+from tanager import parameters as pr
+from tanager import structure as st
+from tanager._progress import stopping
+
+LEARNERS = {
+    "em": pr.EM(),
+    "apn": pr.APN(optimizer="lbfgs"),
+    "elr": pr.ELR(max_iter=20),
+    "elr, not tuned": pr.ELR(tune_by=None, optimizer="lbfgs", max_iter=500, l2=0.1),
+}
+
+
+def draw_table(n=300, missing=0.0, seed=0, n_classes=3):
+    """Features that depend on the class and on each other, so that no structure tells classes apart without error."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = np.empty((n, 5), dtype=object)
+    before = y
+    for f in range(5):
+        before = np.where(rng.random(n) < 0.5, before, rng.integers(0, 3, n))
+        X[:, f] = before
+    X[rng.random(X.shape) < missing] = None
+    return X, y
+
+
+def fitted(parameters, X, y, structure="tan", **settings):
+    return tg.BayesNetClassifier(structure, parameters, random_state=0, **settings).fit(X, y)
+
+
+def test_naive_elr_is_logistic_regression():
+    X, y = draw_table(600)
+    hot = OneHotEncoder(sparse_output=False).fit_transform(X)
+    rival = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(hot, y)
+    expected = rival.predict_log_proba(hot)[np.arange(len(y)), y].sum()
+    for optimizer in ("cg", "lbfgs"):
+        clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=2000, tol=1e-9), X, y, "naive")
+        assert clf.parameter_trace_.stopped == "converged"
+        found = clf.network_.conditional_log_likelihood(X, y)
+        assert found == pytest.approx(expected, rel=1e-6)
+        assert found == pytest.approx(clf.parameter_trace_.training[clf.parameter_trace_.n_iter], rel=1e-9)
+
+
+def test_both_optimizers_reach_the_same_value_on_trees():
+    X, y = draw_table(600, n_classes=2)
+    ends = [
+        fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=3000, tol=1e-9), X, y).parameter_trace_.training[-1]
+        for optimizer in ("cg", "lbfgs")
+    ]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+def test_gradients_are_finite_differences_where_the_class_stands_anywhere():
+    X, y = draw_table(80, missing=0.2)
+    columns = [np.array([255 if v is None else v for v in column], dtype=np.uint8) for column in X.T]
+    dataset = _core.Dataset(columns, [3] * 5, y.astype(np.uint8), 3)
+    structure = _core.Structure([[], [0], [0, 1], [2], []], [False, False, False, True, True], [0, 2])
+    rows = _core.RowLikelihood(structure, dataset, goal="conditional")
+    point = np.random.default_rng(0).normal(size=rows.n_parameters)
+    gradient = rows.evaluate(point)[2]
+    for i in range(0, len(point), 7):
+        step = np.zeros_like(point)
+        step[i] = 1e-5
+        slope = (rows.evaluate(point + step)[0] - rows.evaluate(point - step)[0]) / 2e-5
+        assert gradient[i] == pytest.approx(slope, abs=1e-5)
+
+
+def test_em_never_falls_and_apn_ends_at_the_same_height():
+    X, y = draw_table(400, missing=0.25)
+    em = fitted(pr.EM(tol=1e-10, max_iter=2000), X, y).parameter_trace_
+    apn = fitted(pr.APN(tol=1e-9, max_iter=2000), X, y).parameter_trace_
+    assert em.stopped == apn.stopped == "converged"
+    assert (np.diff(em.training) >= -1e-9).all()
+    assert apn.training[-1] == pytest.approx(em.training[-1], rel=1e-7)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_em_of_naive_bayes_is_that_of_available_cases(alpha):
+    X, y = draw_table(missing=0.3)
+    plain = fitted(pr.Dirichlet(alpha=alpha), X, y, "naive").network_
+    em = fitted(pr.EM(alpha=alpha), X, y, "naive").network_
+    apn = fitted(pr.APN(alpha=alpha, tol=1e-10), X, y, "naive").network_
+    for name in plain.feature_names:
+        np.testing.assert_allclose(em.cpt(name).values, plain.cpt(name).values, rtol=1e-14)
+        np.testing.assert_allclose(apn.cpt(name).values, plain.cpt(name).values, rtol=1e-5)
+
+
+def test_em_fills_in_what_available_cases_leave_out():
+    # Half of the parents are missing; rows without them still tell of the child.
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 4000)
+    b = np.where(rng.random(4000) < 0.9, a, 1 - a)
+    X = np.stack([np.where(rng.random(4000) < 0.5, None, a.astype(object)), b], axis=1)
+    structure = st.FixedStructure([(0, 1)])
+    em = fitted(pr.EM(), X, np.zeros(4000, dtype=int), structure).network_
+    plain = fitted(None, X, np.zeros(4000, dtype=int), structure).network_
+    y = np.zeros(4000, dtype=int)
+    assert em.log_likelihood(X, y) > plain.log_likelihood(X, y)
+
+
+def test_rows_that_can_be_told_apart_stop_cleanly():
+    X = np.repeat([[0, 1], [1, 1], [0, 0]], 20, axis=0)
+    y = np.repeat([0, 1, 0], 20)
+    for optimizer in ("cg", "lbfgs"):
+        clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=100_000, tol=0.0), X, y)
+        assert clf.parameter_trace_.stopped == "converged"
+        assert np.isfinite(clf.predict_log_proba(X)).all()
+        assert clf.score(X, y) == 1.0
+
+
+def test_tuning_shows_what_it_chose_by():
+    X, y = draw_table(200, missing=0.1)
+    trace = fitted(pr.ELR(tune_by="error"), X, y).parameter_trace_
+    assert trace.stopped == "tuned"
+    assert trace.n_iter == int(np.argmin(trace.held_out_error))
+    assert np.isfinite(trace.training[: trace.n_iter + 1]).all()
+    assert np.isnan(trace.training[trace.n_iter + 1 :]).all()
+    assert trace.fold_error.shape == (5, len(trace))
+    np.testing.assert_allclose(trace.fold_error.mean(axis=0), trace.held_out_error)  # folds of the same size
+    likely = fitted(pr.ELR(tune_by="loglik"), X, y).parameter_trace_
+    assert likely.n_iter == int(np.argmax(likely.held_out))
+    steps = [int(np.argmax(curve)) for curve in likely.fold_held_out]
+    median = fitted(pr.ELR(tune_by="loglik", tune_rule="median"), X, y).parameter_trace_
+    assert median.n_iter == sorted(steps)[2]
+    assert f"{trace.n_iter} iterations; stopped: tuned" in repr(trace)
+    assert trace[0].training == trace.training[0]
+    assert trace[-1].held_out == trace.held_out[-1]
+    assert [step.held_out for step in trace[:2]] == trace.held_out[:2].tolist()
+    assert len(trace.to_frame()) == len(trace)
+    with pytest.raises(IndexError):
+        trace[len(trace)]
+
+
+def test_folds_may_be_given():
+    X, y = draw_table(200)
+    folds = np.arange(200) % 4
+    trace = fitted(pr.ELR(cv=folds), X, y).parameter_trace_
+    assert trace.fold_error.shape[0] == 4
+    weights = np.where(np.arange(200) < 20, 0.0, 1.0)
+    clf = tg.BayesNetClassifier("tan", pr.ELR(cv=folds)).fit(X, y, sample_weight=weights)
+    without = tg.BayesNetClassifier("tan", pr.ELR(cv=folds[20:])).fit(X[20:], y[20:])
+    assert clf.parameter_trace_ == without.parameter_trace_
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_results_depend_neither_on_threads_nor_on_pickling(name, tmp_path):
+    X, y = draw_table(missing=0.1)
+    one = fitted(clone(LEARNERS[name]), X, y)
+    two = fitted(clone(LEARNERS[name]), X, y, n_jobs=2)
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    assert one.parameter_trace_ == two.parameter_trace_
+    copy = pickle.loads(pickle.dumps(one))
+    assert copy.parameter_trace_ == copy.search_trace_ == one.parameter_trace_
+    one.save(tmp_path / "model.tng")
+    loaded = tg.load(tmp_path / "model.tng")
+    np.testing.assert_array_equal(loaded.predict_proba(X), one.predict_proba(X))
+    assert repr(loaded.parameters) == repr(one.parameters)
+
+
+def test_a_search_keeps_its_own_trace():
+    X, y = draw_table()
+    clf = fitted(pr.ELR(max_iter=3), X, y, st.HillClimb(max_steps=1))
+    assert clf.search_trace_.objective == "accuracy"
+    assert clf.parameter_trace_.n_iter <= 3
+    again = pickle.loads(pickle.dumps(clf))
+    assert again.search_trace_ == clf.search_trace_
+    assert again.parameter_trace_ == clf.parameter_trace_
+    assert not hasattr(clf.set_params(parameters=None, structure="naive").fit(X, y), "parameter_trace_")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_given_class_prior_is_kept(name):
+    X, y = draw_table(missing=0.1)
+    prior = [0.5, 0.25, 0.25]
+    clf = fitted(clone(LEARNERS[name]), X, y, class_prior=prior)
+    np.testing.assert_array_equal(clf.network_.cpt("class").values.ravel(), prior)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_weights_count_as_repetitions_do(name):
+    if name == "elr":
+        pytest.skip("rows that repeat are spread over the folds")
+    X, y = draw_table(120, missing=0.1)
+    times = np.random.default_rng(0).integers(1, 4, len(y))
+    learner = clone(LEARNERS[name])
+    weighted = tg.BayesNetClassifier("tan", learner).fit(X, y, sample_weight=times)
+    repeated = tg.BayesNetClassifier("tan", learner).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_features_may_be_left_out(name):
+    X, y = draw_table(missing=0.1)
+    clf = fitted(clone(LEARNERS[name]), X, y, st.FixedStructure([(0, 1)], leave_out=[2]))
+    other = X.copy()
+    other[:, 2] = None
+    np.testing.assert_array_equal(clf.predict_proba(X), clf.predict_proba(other))
+
+
+def test_too_few_iterations_are_told():
+    X, y = draw_table(missing=0.3)
+    for learner in (pr.EM(max_iter=1), pr.APN(max_iter=1), pr.ELR(tune_by=None, max_iter=1, l2=0.01)):
+        with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations before"):
+            fitted(learner, X, y)
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (pr.EM(alpha=-1.0), "alpha must not be negative"),
+        (pr.EM(tol=-1.0), "tol must not be negative"),
+        (pr.EM(max_iter=2.5), "max_iter must be a whole number that is not negative, but is 2.5"),
+        (pr.APN(optimizer="newton"), "optimizer must be 'cg' or 'lbfgs', but is 'newton'"),
+        (pr.ELR(alpha=0.0), "alpha must be positive"),
+        (pr.ELR(l2=-1.0), "l2 must be finite and not negative"),
+        (pr.ELR(tune_by="accuracy"), "tune_by must be 'error' or 'loglik', but is 'accuracy'"),
+        (pr.ELR(tune_rule="mode"), "tune_rule must be 'mean' or 'median', but is 'mode'"),
+        (pr.ELR(patience=-1), "patience must be a whole number that is not negative, but is -1"),
+        (pr.ELR(cv=1), "cv must be"),
+    ],
+)
+def test_settings_are_checked(learner, message):
+    X, y = draw_table(40)
+    with pytest.raises(ValueError, match=message):
+        fitted(learner, X, y)
+
+
+@pytest.mark.parametrize("name", ["em", "apn", "elr"])
+def test_learning_in_parts_is_refused(name):
+    assert not hasattr(tg.BayesNetClassifier(parameters=name), "partial_fit")
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_an_interruption_reaches_threads_of_cross_validation(name):
+    X, y = draw_table(2000, missing=0.2)
+    stop = Event()
+    stop.set()
+    token = stopping.set(stop)
+    start = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fitted(clone(LEARNERS[name]), X, y)
+    finally:
+        stopping.reset(token)
+    assert time.perf_counter() - start < 10
