@@ -21,6 +21,7 @@ void bind_objects(pybind11::module_& m);
 void bind_evaluation(pybind11::module_& m);
 void bind_search(pybind11::module_& m);
 void bind_acll(pybind11::module_& m);
+void bind_constraint(pybind11::module_& m);
 void bind_tree_sums(pybind11::module_& m);
 
 }  // namespace tanager::python

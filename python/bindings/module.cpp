@@ -38,5 +38,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_evaluation(m);
   tanager::python::bind_search(m);
   tanager::python::bind_acll(m);
+  tanager::python::bind_constraint(m);
   tanager::python::bind_tree_sums(m);
 }

@@ -345,6 +345,34 @@ def learn_chow_liu(
     counts: CountSet, score: str, root: int | None = None, threads: int = 1
 ) -> list[list[int] | None]: ...
 def learn_kdb(counts: CountSet, k: int, threads: int = 1) -> list[list[int] | None]: ...
+def learn_constraint_augmented(
+    dataset: Dataset,
+    *,
+    test: str,
+    threshold: float | None,
+    max_parents: int | None,
+    max_conditioning: int | None,
+    min_rows: float,
+    tie_order: Sequence[int],
+    report: Callable[[], None] | None,
+    threads: int = 1,
+) -> tuple[Structure, float, int]: ...
+def learn_three_phase(
+    dataset: Dataset,
+    *,
+    test: str,
+    threshold: float | None,
+    max_parents: int | None,
+    max_conditioning: int | None,
+    min_rows: float,
+    tie_order: Sequence[int],
+    report: Callable[[], None] | None,
+    threads: int = 1,
+) -> tuple[Structure, float, int]: ...
+def log_p_value(g2: float, degrees: float) -> float: ...
+def dependence(
+    dataset: Dataset, x: int, y: int, given: Sequence[int], test: str, given_class: bool, min_rows: float
+) -> tuple[float, float, float, float, float]: ...
 def learn_aode(
     counts: CountSet, alpha: float = 1.0, min_count: float = 0.0, class_prior: Sequence[float] = ...
 ) -> Aode: ...

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from . import _core
 from ._acll import AcllTree
+from ._constraint import ConstraintAugmented, ThreePhase
 from ._search import BackwardJoin, ForwardJoin, HillClimb, SuperParent
 from ._settings import LearnedStructure, Learning, Parents, Requirements, resolve
 from ._structure_learner import StructureLearner, position_of, read_arcs, read_features
@@ -17,6 +18,7 @@ __all__ = [
     "AcllTree",
     "BackwardJoin",
     "ChowLiu",
+    "ConstraintAugmented",
     "FixedStructure",
     "ForwardJoin",
     "HillClimb",
@@ -25,6 +27,7 @@ __all__ = [
     "SearchTrace",
     "StructureLearner",
     "SuperParent",
+    "ThreePhase",
 ]
 
 
@@ -243,6 +246,9 @@ BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
     "super-parent": SuperParent,
     "forward-join": ForwardJoin,
     "backward-join": BackwardJoin,
+    "pc": ConstraintAugmented,
+    "constraint-augmented": ConstraintAugmented,
+    "three-phase": ThreePhase,
 }
 
 

@@ -137,6 +137,8 @@ def classifiers():
             st.AcllTree("uniform", root=1), pr.AcllOptimal("uniform", pseudo_counts=1)
         ),
         "fixed": tg.BayesNetClassifier(st.FixedStructure([(0, 1), (1, 2), (0, 2)])),
+        "pc": tg.BayesNetClassifier(st.ConstraintAugmented(min_rows=1)),
+        "three phases": tg.BayesNetClassifier(st.ThreePhase(threshold=0.05, max_parents=None)),
         "width": tg.TANClassifier(discretizer="equal-width"),
         "frequency": tg.TANClassifier(discretizer=tg.EqualFrequencyDiscretizer(3)),
         "no cuts": tg.NaiveBayesClassifier(discretizer=None),

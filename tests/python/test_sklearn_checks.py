@@ -44,6 +44,8 @@ def expected_failures(clf):
         tg.BayesNetClassifier(structure="super-parent"),
         tg.BayesNetClassifier(structure="forward-join"),
         tg.BayesNetClassifier(structure="backward-join"),
+        tg.BayesNetClassifier(structure="pc"),
+        tg.BayesNetClassifier(structure=st.ThreePhase(test="g2"), n_jobs=2),
         tg.KDBClassifier(),
         tg.KDBClassifier(k=1),
         tg.TBMATANClassifier(),

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace tanager {
 
@@ -18,7 +19,53 @@ double stirling_rest(double x) {
          (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * (1.0 / 1680 - square * (1.0 / 1188)))));
 }
 
+/// ln(1 + t) - t, which is small and negative, without losing its digits where t is small.
+double log1p_rest(double t) {
+  if (std::abs(t) > 0.25) return std::log1p(t) - t;
+  // ln(1+t) = 2 artanh(u), u = t / (2+t), and t = 2u + u t: what is left is 2 (u^3/3 + u^5/5 + ...) - u t.
+  const double u = t / (2 + t), square = u * u;
+  double sum = 0, power = 2 * u * square;
+  for (int k = 3; k < 27; k += 2, power *= square) sum += power / k;
+  return sum - u * t;
+}
+
+/// ln(x^a e^-x / Gamma(a+1)): what the series and the fraction of the incomplete gamma function begin with.
+double log_gamma_density(double a, double x) {
+  constexpr double kHalfLog2Pi = 0.91893853320467274178;
+  if (a < kStirling) return a * std::log(x) - x - log_gamma(a + 1);
+  return a * log1p_rest((x - a) / a) - 0.5 * std::log(a) - kHalfLog2Pi - stirling_rest(a);
+}
+
+/// The part of a gamma variable below x, for x < a + 1: density (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...).
+double lower_gamma(double a, double x) {
+  double sum = 1, term = 1;
+  for (double n = a + 1; term > sum * 1e-17; ++n) sum += term *= x / n;
+  return std::exp(log_gamma_density(a, x)) * sum;
+}
+
+/// ln of the part above x, for x >= a + 1: Legendre's continued fraction by Lentz's method.
+double log_upper_gamma(double a, double x) {
+  constexpr double kTiny = std::numeric_limits<double>::min() / std::numeric_limits<double>::epsilon();
+  double b = x + 1 - a, c = 1 / kTiny, d = 1 / b, fraction = d;
+  for (double i = 1;; ++i) {
+    const double numerator = -i * (i - a);
+    b += 2;
+    d = 1 / (numerator * d + b);
+    c = b + numerator / c;
+    const double step = c * d;
+    fraction *= step;
+    if (!(std::abs(step - 1) >= 1e-15)) break;
+  }
+  return log_gamma_density(a, x) + std::log(a) + std::log(fraction);
+}
+
 }  // namespace
+
+double log_chi_square_tail(double statistic, double degrees) {
+  if (!(statistic > 0) || !(degrees > 0)) return 0;
+  const double a = degrees / 2, x = statistic / 2;
+  return x < a + 1 ? std::log1p(-lower_gamma(a, x)) : log_upper_gamma(a, x);
+}
 
 double log_gamma(double x) {
   // Smaller arguments are moved up by Gamma(x) = Gamma(x+m) / (x (x+1) ... (x+m-1)).

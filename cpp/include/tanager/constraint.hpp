@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tanager/dataset.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/independence.hpp"
+#include "tanager/network.hpp"
+
+namespace tanager {
+
+/// A graph whose edges may have a direction or none.
+class PartialDag {
+ public:
+  explicit PartialDag(std::size_t n_nodes) : n_(n_nodes), towards_(n_nodes * n_nodes, 0) {}
+
+  std::size_t n_nodes() const { return n_; }
+  bool adjacent(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] || towards_[v * n_ + u]; }
+  bool is_undirected(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] && towards_[v * n_ + u]; }
+  /// Directed from u to v.
+  bool is_arc(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] && !towards_[v * n_ + u]; }
+  /// Nodes that share an edge of any kind with a node, in increasing order.
+  std::vector<std::size_t> neighbors(std::size_t u) const;
+
+  void connect(std::size_t u, std::size_t v) { towards_[u * n_ + v] = towards_[v * n_ + u] = 1; }
+  void direct(std::size_t u, std::size_t v) {
+    towards_[u * n_ + v] = 1;
+    towards_[v * n_ + u] = 0;
+  }
+  void disconnect(std::size_t u, std::size_t v) { towards_[u * n_ + v] = towards_[v * n_ + u] = 0; }
+
+  bool operator==(const PartialDag&) const = default;
+
+ private:
+  std::size_t n_;
+  std::vector<std::uint8_t> towards_;  // [from][to]; both ways where there is no direction
+};
+
+/// keep_going said to stop.
+class Stopped : public Error {
+ public:
+  using Error::Error;
+};
+
+struct GraphOptions {
+  /// Variables of at most this dependence are independent.
+  double threshold = 0;
+  /// The most variables that a test is conditioned on; otherwise as many as there are.
+  std::optional<std::size_t> max_conditioning;
+  /// All variables, those that shall rather be parents first where the direction of an edge is free; otherwise in order
+  /// of their numbers. Nothing else depends on the order of variables.
+  std::vector<std::size_t> preference;
+  /// Number of values of every variable; otherwise two. Where no direction is free of contradictions, that of fewer
+  /// parameters is taken.
+  std::vector<std::uint32_t> cardinalities;
+  /// Called now and then; false stops the work. May be empty.
+  std::function<bool()> keep_going;
+};
+
+struct LearnedGraph {
+  /// What the tests tell: arcs where all agree on a direction, edges without one elsewhere.
+  PartialDag pattern;
+  /// An acyclic graph of the same edges and arcs, if possible without colliders that the pattern does not have.
+  std::vector<std::vector<std::size_t>> parents;
+  std::size_t n_tests = 0;  ///< that were made given some variables
+};
+
+/// The PC algorithm (Spirtes, Glymour and Scheines 2000) in a form that does not depend on the order of variables
+/// (Colombo and Maathuis 2014): an edge goes if its ends are independent given some of the neighbors of one of them, as
+/// they were when sets of this size came up; a common neighbor of two variables that share no edge is a collider if it
+/// is in fewer than half of the smallest sets that separate them. Throws Stopped.
+LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
+                            int threads = 1);
+
+/// The three-phase algorithm (Cheng, Greiner, Kelly, Bell and Liu 2002; PowerConstructor): a draft of the strongest
+/// dependences, which is a tree unless some are equal; thickening by all pairs that are not found to be separated; and
+/// thinning. Its last step goes through all sets of neighbors, where the authors shrink one set step by step by an
+/// assumption that graphs need not meet (Chickering and Meek 2006). Edges of equal dependence are judged at once, so
+/// that nothing depends on the order of variables. Throws Stopped.
+LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
+                                     int threads = 1);
+
+struct ConstraintOptions {
+  DependenceKind kind = DependenceKind::kMutualInformation;
+  /// See DependenceKind. Otherwise the smallest of a fixed grid at which max_parents is met and all tables together
+  /// have at most kMaxAutomaticCells. The grid is walked down from where nothing depends on anything, until ten
+  /// thresholds in a row, a factor of ten, do not meet these.
+  std::optional<double> threshold;
+  /// The most parents of a variable. With a given threshold, more are an error.
+  std::optional<std::size_t> max_parents = 5;
+  std::optional<std::size_t> max_conditioning = 3;
+  double min_rows = 5;
+  /// A free direction is from the feature that tells more about the class; then from that of greater entropy, of fewer
+  /// values, with smaller codes in the first row where they differ; features that are equal in all that go by this
+  /// order of all features, or by that of columns.
+  std::vector<std::size_t> tie_order;
+  std::function<bool()> keep_going;
+};
+
+inline constexpr double kMaxAutomaticCells = 67'108'864;  // 2^26: half a gigabyte
+
+struct LearnedConstraint {
+  Structure structure;
+  double threshold = 0;
+  std::size_t n_tests = 0;
+};
+
+/// General augmented naive Bayes (GAN): learn_pc_graph over the features, every test given the class, and the class as
+/// parent of all. max_parents counts features. Throws InvalidInput and Stopped.
+LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options = {},
+                                             int threads = 1);
+
+/// learn_three_phase_graph over features and class, which is preferred as a parent to all features. max_parents counts
+/// the class. Variables without edges stay in the model. Throws InvalidInput and Stopped.
+LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options = {}, int threads = 1);
+
+}  // namespace tanager
