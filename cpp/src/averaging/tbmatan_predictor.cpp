@@ -87,6 +87,20 @@ class NaivePart {
   }
 
   void write(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
+    switch (s_) {
+      case 2:
+        return write_classes<2>(columns, stride, n_rows, out);
+      case 3:
+        return write_classes<3>(columns, stride, n_rows, out);
+      case 4:
+        return write_classes<4>(columns, stride, n_rows, out);
+      case 5:
+        return write_classes<5>(columns, stride, n_rows, out);
+      case 6:
+        return write_classes<6>(columns, stride, n_rows, out);
+      default:
+        break;
+    }
     for (std::size_t i = 0; i < n_rows; ++i) {
       std::copy(prior_.begin(), prior_.end(), out + i * s_);
       for (std::size_t f = 0; f < begin_.size(); ++f) {
@@ -97,6 +111,20 @@ class NaivePart {
   }
 
  private:
+  /// The same for a few classes, whose sums stay in registers.
+  template <std::size_t kClasses>
+  void write_classes(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
+    for (std::size_t i = 0; i < n_rows; ++i, out += kClasses) {
+      double sums[kClasses];
+      std::copy_n(prior_.data(), kClasses, sums);
+      for (std::size_t f = 0; f < begin_.size(); ++f) {
+        const double* term = logs_.data() + begin_[f] + columns[f * stride + i] * kClasses;
+        for (std::size_t c = 0; c < kClasses; ++c) sums[c] += term[c];
+      }
+      std::copy_n(sums, kClasses, out);
+    }
+  }
+
   std::size_t s_;
   std::vector<double> prior_, logs_;
   std::vector<std::size_t> begin_;
@@ -200,9 +228,8 @@ struct TbmatanPredictor::State {
     }
     const FlushSubnormals flush;
     for (std::size_t i = 0; i < n_rows; i += lanes.rows())
-      lanes.add_log_sums(columns + i, stride, std::min(lanes.rows(), n_rows - i), model.cardinalities(), out + i * s,
-                         best_isa());
-    for (std::size_t i = 0; i < n_rows * s; ++i) out[i] -= log_all_trees;
+      lanes.add_log_sums(columns + i, stride, std::min(lanes.rows(), n_rows - i), model.cardinalities(), log_all_trees,
+                         out + i * s, best_isa());
   }
 
   /// One row by arithmetic with an exponent for every number.

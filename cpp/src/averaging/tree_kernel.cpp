@@ -184,12 +184,31 @@ TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
     load<kClasses>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
                    job.row_lanes);
   };
-  if (job.plan.n_classes == 2)
-    load_all.template operator()<2>();
-  else if (job.plan.n_classes == 3)
-    load_all.template operator()<3>();
-  else
-    load_all.template operator()<0>();
+  switch (job.plan.n_classes) {
+    case 2:
+      load_all.template operator()<2>();
+      break;
+    case 3:
+      load_all.template operator()<3>();
+      break;
+    case 4:
+      load_all.template operator()<4>();
+      break;
+    case 5:
+      load_all.template operator()<5>();
+      break;
+    case 6:
+      load_all.template operator()<6>();
+      break;
+    case 7:
+      load_all.template operator()<7>();
+      break;
+    case 8:
+      load_all.template operator()<8>();
+      break;
+    default:
+      load_all.template operator()<0>();
+  }
   // Vectors without a row or class in them are left out; lanes beside some hold what was there.
   const std::size_t used = job.n_rows * job.row_lanes;
   for (std::size_t first = 0; first < used; first += kTreeLanes)
@@ -225,7 +244,7 @@ TreeLanes::TreeLanes(const TreePlan& plan) : plan_(plan), rows_(1), row_lanes_(p
 }
 
 void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, std::size_t n_rows,
-                             std::span<const std::uint32_t> cardinalities, double* out, Isa isa) {
+                             std::span<const std::uint32_t> cardinalities, double less, double* out, Isa isa) {
   const Job job{plan_, columns, stride, n_rows, cardinalities, weights_.data(), lanes_, row_lanes_, logs_.data()};
   // An elimination leaves its traces where there is no edge.
   if (plan_.is_dense && plan_.edges.size() < plan_.n_slots) std::fill(weights_.begin(), weights_.end(), 0.0);
@@ -242,7 +261,7 @@ void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, s
 #endif
   const std::size_t s = plan_.n_classes;
   for (std::size_t i = 0; i < n_rows; ++i)
-    for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c];
+    for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c] - less;
 }
 
 }  // namespace tanager

@@ -1,5 +1,5 @@
-// The hot loop of averaging over trees: one elimination for eight tree sums at once. No branches and no pivoting; every
-// lane is on its own, so that a sum does not depend on what is computed beside it.
+// The hot loop of averaging over trees: one elimination for eight tree sums at once. No branches and no
+// pivoting; every lane is on its own, so that a sum does not depend on what is computed beside it.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,11 @@ class TreeLanes {
   /// So many rows fill whole vectors.
   std::size_t rows() const { return rows_; }
 
-  /// Adds the logarithms of tree sums, without the plan's scale, to `out`, [row][class], for up to `rows()` rows. The
-  /// code of feature f in row i is columns[f * stride + i]. Subnormal numbers should be flushed meanwhile.
+  /// Adds the logarithms of tree sums, without the plan's scale and less a number, to `out`, [row][class], for up to
+  /// `rows()` rows. The code of feature f in row i is columns[f * stride + i]. Subnormal numbers should be flushed
+  /// meanwhile.
   void add_log_sums(const std::uint16_t* columns, std::size_t stride, std::size_t n_rows,
-                    std::span<const std::uint32_t> cardinalities, double* out, Isa isa);
+                    std::span<const std::uint32_t> cardinalities, double less, double* out, Isa isa);
 
  private:
   const TreePlan& plan_;
