@@ -1,7 +1,7 @@
 """Measures the average over all TANs: sums over trees beside NumPy's and mpmath's determinants, and learning beside TAN.
 
 python -m benchmarks.tbmatan                     everything, a few minutes
-python -m benchmarks.tbmatan --quick             few rows, under a minute; targets are not judged
+python -m benchmarks.tbmatan --quick             few rows and tables, some seconds; targets are not judged
 python -m benchmarks.tbmatan --only prediction   one benchmark
 """
 

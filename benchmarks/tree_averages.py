@@ -20,6 +20,8 @@ TABLES = (
     *("car", "nursery", "vote", "tic-tac-toe", "mushroom", "chess", "letter"),
     *("waveform-21", "soybean", "segment", "satimage"),
 )
+#: Enough to see that all works.
+QUICK_TABLES = ("car", "vote", "letter")
 #: Large ones, where much is asked.
 JUDGED = ("chess", "letter")
 #: Rows to predict, the table's own again and again, and determinants that NumPy gets at a time.
@@ -106,7 +108,7 @@ def laplacians(n: int, times: int) -> NDArray[np.float64]:
 
 def _tables(report: Report, options: Options) -> list[CodedTable]:
     found = []
-    for name in TABLES:
+    for name in QUICK_TABLES if options.quick else TABLES:
         try:
             table = cut_tables.cut(name)
         except FileNotFoundError as error:
