@@ -143,6 +143,10 @@ class TBMATANClassifier(BaseClassifier):
     to a single tree, found by the Bayesian score. Learning is counting pairs of features once, so `partial_fit` and
     `merge` go on with more rows at any time. ``posterior_`` tells how sure the structure is.
 
+    A training row with missing cells counts in the tables of those features that it has. Tables of a feature and different
+    partners then rest on different rows and need not agree in what they say of it: probabilities of all possible rows sum
+    to one only nearly, and averages over sampled trees, however many, come only near to the exact sum over missing values.
+
     Parameters
     ----------
     equivalent_sample_size : float, default=10.0
