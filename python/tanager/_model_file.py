@@ -155,9 +155,9 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 def _learned(model: _core.Model) -> Learned:
     core = model.classifier
     predictor = model.predictor
-    if isinstance(predictor, _core.TbmatanPredictor):
+    if isinstance(core, _core.Tbmatan):
         # It can take long, and Ctrl-C must end it. An average over trees holds its counts itself.
-        return Learned(core, predictor.watched(), core.counts)
+        return Learned(core, cast(_core.TbmatanPredictor, predictor).watched(), core.counts)
     return Learned(core, predictor, model.counts)
 
 
