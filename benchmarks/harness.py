@@ -70,8 +70,8 @@ def in_a_row(run: Callable[[], object]) -> Timing:
     As in `timeit`, garbage is therefore looked for once, before the first of them.
     """
     gc.collect()
-    best = once(run, collect=False)
     end = time.perf_counter() + _ROW_SECONDS
+    best = once(run, collect=False)
     while time.perf_counter() < end:
         timing = once(run, collect=False)
         best = Timing(min(best.wall, timing.wall), min(best.cpu, timing.cpu))
