@@ -141,7 +141,7 @@ class ConstraintAugmented(ConstraintSearch):
         a likelihood-ratio (G²) test whose p-value is not below `significance`.
     threshold : float or "auto", default="auto"
         "auto" finds the smallest at which no feature has more than `max_parents` parents and all tables together have at most
-        67,108,864 cells. It walks down a fixed grid, ten steps per factor of ten from 8 to 0.0001, and ends when ten in a row
+        67,108,864 cells. It walks down a fixed grid, ten steps per factor of ten from 8 to 0.0001, and ends when two in a row
         do not meet that.
     significance : float or "auto", default="auto"
         "auto" finds the largest in the same way, up to 0.05, on a grid of its logarithm.

@@ -209,7 +209,7 @@ def test_threshold_is_lowered_as_far_as_parents_allow(core, kind):
         place = int(np.argmin(np.abs(np.array(grid) - threshold)))
         same, _, _ = learn(core, dataset, test=kind, threshold=threshold, max_parents=limit)
         assert same == structure
-        for lower in grid[max(0, place - 10) : place]:
+        for lower in grid[max(0, place - 2) : place]:
             other, _, _ = learn(core, dataset, test=kind, threshold=lower, max_parents=None)
             assert most_parents(other) > limit
     _, lowest, _ = learn(core, dataset, test=kind, max_parents=None)

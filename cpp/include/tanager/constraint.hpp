@@ -87,8 +87,8 @@ LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& 
 struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
   /// See DependenceKind. Otherwise the smallest of a fixed grid at which max_parents is met and all tables together
-  /// have at most kMaxAutomaticCells. The grid is walked down from where nothing depends on anything, until ten
-  /// thresholds in a row, a factor of ten, do not meet these.
+  /// have at most kMaxAutomaticCells. The grid is walked down from where nothing depends on anything, until two
+  /// thresholds in a row do not meet these.
   std::optional<double> threshold;
   /// The most parents of a variable. With a given threshold, more are an error.
   std::optional<std::size_t> max_parents = 5;

@@ -105,8 +105,8 @@ std::vector<double> grid_of(DependenceKind kind) {
   return grid;
 }
 
-/// So many thresholds in a row, a factor of ten, may break the limits before lower ones are given up.
-constexpr std::size_t kPatience = 10;
+/// So many thresholds in a row may break the limits before lower ones, whose graphs take ever longer, are given up.
+constexpr std::size_t kPatience = 2;
 
 using Parents = std::vector<std::vector<std::size_t>>;
 

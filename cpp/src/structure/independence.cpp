@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,6 +23,9 @@
 
 namespace tanager {
 namespace {
+
+/// Sets of variables whose numbers of combinations are kept: some hundred megabytes.
+constexpr std::size_t kMostSets = std::size_t{1} << 21;
 
 /// The class as one more feature, and a class of one value in its place.
 Dataset with_class_as_feature(const Dataset& data, std::vector<double> weights) {
@@ -104,18 +108,39 @@ class RowDependence::Rows {
   Rows(const Dataset& data, bool given_class, int threads)
       : rows_(prepared(data)), whole_(are_whole(data.weights())), given_class_(given_class) {
     weigh_pairs(data, threads);
+    complete_ = std::none_of(rows_.features().begin(), rows_.features().end(),
+                             [](const Column& column) { return column.has_missing(); });
+    for (std::size_t row = 0; row < rows_.n_rows(); ++row) total_ += rows_.is_weighted() ? rows_.weights()[row] : 1.0;
   }
 
   std::size_t n_variables() const { return rows_.n_features(); }
+
+  /// Whether no pair can be tested given these, which is known without counting the pair if no cell is missing. A set
+  /// is asked for once per pair, so that answers are kept.
+  bool are_too_few(std::span<const std::size_t> given, double min_rows) const {
+    if (!complete_ || min_rows == 0) return false;
+    std::vector<std::size_t> all = with_class(given);
+    const auto known = configurations_.with([&](const auto& map) {
+      const auto found = map.find(all);
+      return found == map.end() ? std::nullopt : std::optional(found->second);
+    });
+    double configurations = known.value_or(0);
+    if (!known) {
+      with_counter([&](DependenceCounter& counter) { configurations = counter.configurations(rows_, all); });
+      configurations_.with([&](auto& map) {
+        if (map.size() < kMostSets) map.emplace(std::move(all), configurations);
+      });
+    }
+    return total_ < min_rows * std::max(1.0, configurations);
+  }
 
   DependenceFinding find(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
     check(x, y, given);
     if (x > y) std::swap(x, y);
     if (given.empty()) return of_pairs_[pair_index(x, y, n_pairs_of())];
-    if (!given_class_) return count(x, y, given);
-    std::vector<std::size_t> all(given.begin(), given.end());
-    all.push_back(n_variables() - 1);
-    return count(x, y, all);
+    DependenceFinding found;
+    with_counter([&](DependenceCounter& counter) { found = counter.of_rows(rows_, whole_, x, y, with_class(given)); });
+    return found;
   }
 
  private:
@@ -135,16 +160,22 @@ class RowDependence::Rows {
     for (const std::size_t g : given) see(g);
   }
 
-  DependenceFinding count(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
+  std::vector<std::size_t> with_class(std::span<const std::size_t> given) const {
+    std::vector<std::size_t> all(given.begin(), given.end());
+    if (given_class_) all.push_back(n_variables() - 1);
+    return all;
+  }
+
+  template <class Use>
+  void with_counter(Use use) const {
     auto counter = idle_.with([](auto& all) {
       if (all.empty()) return std::make_unique<DependenceCounter>();
       auto last = std::move(all.back());
       all.pop_back();
       return last;
     });
-    const DependenceFinding found = counter->of_rows(rows_, whole_, x, y, given);
+    use(*counter);
     idle_.with([&](auto& all) { all.push_back(std::move(counter)); });
-    return found;
   }
 
   /// All pairs given nothing, or the class alone.
@@ -170,7 +201,10 @@ class RowDependence::Rows {
   Dataset rows_;
   bool whole_;
   bool given_class_;
+  bool complete_ = true;
+  double total_ = 0;
   std::vector<DependenceFinding> of_pairs_;
+  mutable Guarded<std::map<std::vector<std::size_t>, double>> configurations_;
   mutable Guarded<std::vector<std::unique_ptr<DependenceCounter>>> idle_;
 };
 
@@ -193,6 +227,7 @@ DependenceFinding RowDependence::find(std::size_t x, std::size_t y, std::span<co
 }
 
 double RowDependence::operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
+  if (!given.empty() && rows_->are_too_few(given, options_.min_rows)) return std::numeric_limits<double>::infinity();
   const DependenceFinding found = find(x, y, given);
   if (!given.empty() && found.rows < options_.min_rows * std::max(1.0, found.configurations))
     return std::numeric_limits<double>::infinity();
