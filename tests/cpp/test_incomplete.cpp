@@ -7,7 +7,10 @@
 
 #include "check.hpp"
 #include "parameters/climb.hpp"
+#include "parameters/complete_rows.hpp"
 #include "parameters/line_search.hpp"
+#include "parameters/softmax_families.hpp"
+#include "support/cpu.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/evaluation.hpp"
 #include "tanager/parameters.hpp"
@@ -223,6 +226,31 @@ TEST(long_products_do_not_underflow) {
   const double expected = -std::log1p(std::exp(sums[1] - sums[0]));
   CHECK_NEAR(classes.evaluate(point, gradient).value, expected, 1e-8 * (1 + std::abs(expected)));
   for (const double slope : gradient) CHECK(std::isfinite(slope));
+}
+
+TEST(every_instruction_set_gives_the_same_bits) {
+  for (const std::uint32_t classes : {2u, 3u, 7u, 26u}) {
+    std::mt19937_64 random(classes);
+    const std::vector<std::uint32_t> cards{4, 3, 5, 2, 7};
+    const Dataset data = draw_data(random, cards, classes, 1000, 0.0, true);
+    const Structure structure({{}, {0}, {1}, {1}, {0, 3}});
+    const SoftmaxFamilies families(structure, cards, classes);
+    std::vector<std::size_t> every(data.n_rows());
+    for (std::size_t row = 0; row < every.size(); ++row) every[row] = row;
+    const CompleteRows rows(families, data, every);
+    std::vector<double> logs(families.n_expanded());
+    families.expand(families.parameters(start_of({structure, data})), logs);
+    const std::vector<double> cells = rows.joined(logs);
+    std::vector<double> first(rows.n_cells()), slopes(rows.n_cells());
+    const RowJudgment expected = rows.judge(cells, 0, rows.n_rows(), first, Isa::kBaseline);
+    for (int isa = 1; isa <= static_cast<int>(supported_isa()); ++isa) {
+      std::ranges::fill(slopes, 0.0);
+      const RowJudgment found = rows.judge(cells, 0, rows.n_rows(), slopes, static_cast<Isa>(isa));
+      CHECK_EQ(found.value, expected.value);
+      CHECK_EQ(found.wrong, expected.wrong);
+      CHECK(slopes == first);
+    }
+  }
 }
 
 TEST(results_do_not_depend_on_threads) {
