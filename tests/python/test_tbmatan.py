@@ -13,8 +13,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from dependent_tables import learned_alike, make_table
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from tree_references import all_trees
 
 import tanager as tg
@@ -23,20 +23,6 @@ from tanager._tbmatan_mp import log_joint_mp
 from tanager.averaging import EdgeProbabilities, TreePosterior
 
 RNG = np.random.default_rng(11)
-
-
-def make_table(n_rows, sizes=(2, 3, 2, 4, 3), missing=0.0, seed=0):
-    """Strings that depend on the class and on the feature before, with missing cells."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(3, size=n_rows)
-    columns, before = {}, y
-    for f, size in enumerate(sizes):
-        codes = np.where(rng.random(n_rows) < 0.6, before, rng.integers(size, size=n_rows)) % size
-        before = (codes + y) % 5
-        cells = np.array([f"v{k}" for k in range(size)], dtype=object)[codes]
-        cells[rng.random(n_rows) < missing] = None
-        columns[f"f{f}"] = cells
-    return pd.DataFrame(columns), np.array(["a", "b", "c"])[y]
 
 
 def codes_of(clf, X):
@@ -306,80 +292,6 @@ def test_cross_validation_warns_of_estimates():
 
 
 # -- learning in parts, merging, files
-
-
-def learned_alike(a, b, X):
-    assert a.counts_ == b.counts_
-    assert a.classes_.tolist() == b.classes_.tolist()
-    assert [c.tolist() for c in a.categories_] == [c.tolist() for c in b.categories_]
-    np.testing.assert_array_equal(a.predict_joint_log_proba(X), b.predict_joint_log_proba(X))
-
-
-CLASSIFIERS = [
-    tg.NaiveBayesClassifier(),
-    tg.TANClassifier(),
-    tg.AODEClassifier(),
-    tg.TBMATANClassifier(),
-    tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 1), (2, 1)])),
-]
-
-
-@pytest.mark.parametrize("clf", CLASSIFIERS, ids=lambda clf: type(clf).__name__)
-def test_merged_parts_are_the_whole(clf):
-    X, y = make_table(200, missing=0.1)
-    X, y = X.assign(number=RNG.integers(5, size=200)), y.copy()
-    X.iloc[:120, 3] = np.where(X.iloc[:120, 3] == "v0", "v3", X.iloc[:120, 3])  # v0 only in the last part
-    X.iloc[60:, 1] = np.where(X.iloc[60:, 1] == "v2", "v1", X.iloc[60:, 1])  # v2 only in the first
-    X.iloc[:60, 0] = None  # nothing at first
-    y[60:120] = np.where(y[60:120] == "a", "d", y[60:120])
-    parts = [slice(0, 60), slice(60, 120), slice(120, 200)]
-    models = [clone(clf).fit(X[part], y[part]) for part in parts]
-    before = [model.predict_proba(X) for model in models]
-    merged = models[0].merge(*models[1:])
-    assert type(merged) is type(clf)
-    learned_alike(merged, clone(clf).fit(X, y), X)
-    learned_alike(models[2].merge(models[0]).merge(models[1]), merged, X)
-    learned_alike(models[0].merge(), models[0], X)
-    for model, proba in zip(models, before, strict=True):
-        np.testing.assert_array_equal(model.predict_proba(X), proba)
-    learned_alike(merged.partial_fit(X, y), clone(clf).fit(pd.concat([X, X]), np.concatenate([y, y])), X)
-
-
-def test_models_of_numbers_merge_if_they_are_cut_alike():
-    X, y = make_table(200)
-    X = X.assign(size=np.where(y == "a", 0.0, 3.0) + RNG.normal(size=200))
-    first = tg.TANClassifier().fit(X, y)
-    second = tg.TANClassifier().fit(X[:100], y[:100])
-    with pytest.raises(ValueError, match="cut numbers at the same points, but column 'size' is cut differently"):
-        first.merge(second)
-    assert first.merge(first).counts_.n_rows == 400
-    with pytest.raises(ValueError, match="if they cut the same columns, but only one of them cuts column 'size'"):
-        first.merge(tg.TANClassifier(discretizer=None).fit(X, y))
-
-
-def test_models_that_cannot_be_merged(tmp_path):
-    X, y = make_table(50)
-    clf = tg.TBMATANClassifier().fit(X, y)
-    with pytest.raises(TypeError, match="a TBMATANClassifier merges with its like, but a AODEClassifier came"):
-        clf.merge(tg.AODEClassifier().fit(X, y))
-    with pytest.raises(NotFittedError):
-        clf.merge(tg.TBMATANClassifier())
-    with pytest.raises(NotFittedError):
-        tg.TBMATANClassifier().merge(clf)
-    with pytest.raises(ValueError, match="if they know the same columns"):
-        clf.merge(tg.TBMATANClassifier().fit(X.drop(columns="f0"), y))
-    fixed = tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 1), (2, 1)])).fit(X, y)
-    with pytest.raises(ValueError, match="if they count the same tables"):
-        fixed.merge(tg.BayesNetClassifier(tg.structure.FixedStructure([(0, 2), (1, 2)])).fit(X, y))
-    naive = tg.NaiveBayesClassifier().fit(X, y)
-    naive.save(tmp_path / "naive.tng")
-    with pytest.raises(ValueError, match="without counts, so that it cannot be merged"):
-        naive.merge(tg.load(tmp_path / "naive.tng"))
-    assert not hasattr(tg.BayesNetClassifier("hill-climb"), "merge")
-    declared = tg.TANClassifier(categories={"f0": ["v0", "v1"]}).fit(X, y)
-    other = tg.TANClassifier(categories={"f0": ["v0", "v1", "w"]}).fit(X, y)
-    with pytest.raises(ValueError, match="holds 'w', which is none of the categories declared for it"):
-        declared.merge(other)
 
 
 @pytest.mark.parametrize("beliefs", [None, BELIEFS, np.ones((5, 5))], ids=["none", "dict", "matrix"])
