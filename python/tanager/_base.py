@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
 from ._merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
+from ._queries import named_refusal
 from ._settings import SHOWN, Learned, Learning, Requirements
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
@@ -332,7 +333,10 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return the most probable class of every row; ties go to the first class."""
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows, stacklevel=3)
-        return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
+        try:
+            return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
+        except _core.CliqueTooLarge as error:
+            raise named_refusal(error, self._schema.feature_names) from None
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every class, shape (n_rows, n_classes)."""
@@ -349,7 +353,10 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _predict(self, X: Any, output: str) -> Floats:
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows, stacklevel=4)
-        return self._predictor.predict(columns, n_rows, output, self._threads())
+        try:
+            return self._predictor.predict(columns, n_rows, output, self._threads())
+        except _core.CliqueTooLarge as error:
+            raise named_refusal(error, self._schema.feature_names) from None
 
     def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
         """Warn of what users should know of these predictions before they are made."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy.typing as npt
 
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
+from ._queries import Distribution, Questions, naming_features
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ConditionalTable", "Network"]
+__all__ = ["ConditionalTable", "Distribution", "Network"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -212,6 +214,127 @@ class Network:
         """Return the log-likelihood less half the number of parameters times ln(rows); larger is better."""
         return self.log_likelihood(X, y) - 0.5 * self.n_parameters * float(np.log(read_table(X).n_rows))
 
+    def posterior(
+        self, evidence: Mapping[str, Any] | None = None, query: str | Sequence[str] | None = None
+    ) -> Distribution:
+        """Return the distribution of variables given what is known of others, exactly.
+
+        Parameters
+        ----------
+        evidence : dict, default=None
+            What is known: labels by name, of features and of the class; a number for a feature that was cut into
+            intervals. None and NaN mean that nothing is known.
+        query : str or list of str, default=None
+            A variable, or several for their joint distribution; None is the class.
+
+        Returns
+        -------
+        Distribution
+            Labeled probabilities: ``values``, ``labels``, ``names``, ``p["label"]``, ``p.to_dict()``, ``p.to_series()``.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> X = [["sun", "dry"], ["sun", "dry"], ["rain", "wet"], ["rain", "dry"]]
+        >>> network = tg.TANClassifier().fit(X, ["play", "play", "stay", "stay"]).network_
+        >>> network.posterior({"x0": "sun"})
+        P(class)
+        class
+         play    0.75
+         stay    0.25
+        >>> network.posterior({"class": "stay"}, ["x0", "x1"])
+        P(x0, x1)
+          x0   x1
+        rain  dry  0.375
+        rain  wet  0.375
+         sun  dry  0.125
+         sun  wet  0.125
+        """
+        return self._questions.posterior(evidence, query)
+
+    def log_probability(self, evidence: Mapping[str, Any]) -> float:
+        """Return ln P(evidence), everything else summed out; minus infinity if it is impossible.
+
+        Parameters
+        ----------
+        evidence : dict
+            As in `posterior`.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> round(network.log_probability({"x0": "a"}), 6)  # one half
+        -0.693147
+        """
+        return self._questions.log_probability(evidence)
+
+    def most_probable(self, evidence: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the most probable values of all variables together that agree with what is known.
+
+        This is one case, the most probable explanation: the most probable value of each variable alone may differ. Of
+        several equally probable cases it is the one with the first class, then the first value of the first feature, and
+        so on.
+
+        Parameters
+        ----------
+        evidence : dict, default=None
+            As in `posterior`.
+
+        Returns
+        -------
+        dict
+            The label of every variable, evidence included.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> network.most_probable({"class": 1})
+        {'x0': 'b', 'class': 1}
+        """
+        return self._questions.most_probable(evidence)
+
+    def sample(
+        self, n: int, random_state: Any = None, evidence: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame | dict[str, npt.NDArray[Any]]:
+        """Draw cases from the network, or from what it says given evidence; exactly in both cases.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        random_state : int, RandomState instance or None, default=None
+            The seed.
+        evidence : dict, default=None
+            As in `posterior`: all cases agree with it, and no draw is thrown away for that.
+
+        Returns
+        -------
+        DataFrame or dict of ndarray
+            A column for every feature of the network, and one for the class: a pandas frame, or a dict of arrays where
+            pandas is not installed. Features that were cut are given by their intervals.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> network.sample(3, random_state=0, evidence={"class": 0})["class"].tolist()
+        [0, 0, 0]
+        """
+        drawn = self._questions.sample(n, evidence, random_state, threads=1)
+        try:
+            import pandas as pd
+        except ImportError:
+            return drawn
+        return pd.DataFrame(drawn)
+
+    @cached_property
+    def _questions(self) -> Questions:
+        return Questions(
+            self._core, self._encoder.columns, self.feature_names, self.left_out, self.class_name, self.classes
+        )
+
     def _log_joint(self, X: Any, y: Any, output: str) -> tuple[Floats, npt.NDArray[Any]]:
         table = read_table(X)
         if table.n_features != len(self.feature_names):
@@ -221,7 +344,8 @@ class Network:
         _, codes = encode_labels(y, self.classes)
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
-        return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
+        with naming_features(self.feature_names):
+            return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
 
     def _feature_parents(self, name: str) -> tuple[int, list[int]]:
         position = self.feature_names.index(name) if name in self.feature_names else -1

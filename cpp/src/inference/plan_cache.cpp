@@ -1,6 +1,5 @@
 #include "inference/plan_cache.hpp"
 
-#include <mutex>
 #include <utility>
 
 namespace tanager {
@@ -22,26 +21,29 @@ std::size_t PlanCache::Hash::operator()(const Pattern& pattern) const {
 }
 
 std::shared_ptr<const Plan> PlanCache::get(const Pattern& pattern, const std::function<Plan()>& make) {
-  {
-    const std::shared_lock hold(lock_);
-    if (const auto found = plans_.find(pattern); found != plans_.end()) return found->second;
-  }
+  auto known = kept_.with([&](Kept& kept) {
+    const auto found = kept.plans.find(pattern);
+    return found == kept.plans.end() ? nullptr : found->second;
+  });
+  if (known) return known;
   auto plan = std::make_shared<const Plan>(make());
   const std::size_t size = size_of(pattern, *plan);
-  const std::unique_lock hold(lock_);
-  if (size > max_bytes_ || !plans_.emplace(pattern, plan).second) return plan;
-  bytes_ += size;
-  // Which plan goes is drawn by lot: learners come back to all rows in the same order, and whoever keeps
-  // the last ones used would then always have just dropped the one that comes next.
-  while (bytes_ > max_bytes_) {
-    const std::size_t lot = static_cast<std::size_t>(random_.below(patterns_.size()));
-    const auto victim = plans_.find(patterns_[lot]);
-    bytes_ -= size_of(victim->first, *victim->second);
-    plans_.erase(victim);
-    patterns_[lot] = std::move(patterns_.back());
-    patterns_.pop_back();
-  }
-  patterns_.push_back(pattern);
+  if (size > max_bytes_) return plan;
+  kept_.with([&](Kept& kept) {
+    if (!kept.plans.emplace(pattern, plan).second) return;  // another thread was faster
+    kept.bytes += size;
+    // Which plan goes is drawn by lot: learners come back to all rows in the same order, and whoever keeps the last
+    // ones used would then always have just dropped the one that comes next.
+    while (kept.bytes > max_bytes_) {
+      const auto lot = static_cast<std::size_t>(kept.random.below(kept.patterns.size()));
+      const auto victim = kept.plans.find(kept.patterns[lot]);
+      kept.bytes -= size_of(victim->first, *victim->second);
+      kept.plans.erase(victim);
+      kept.patterns[lot] = std::move(kept.patterns.back());
+      kept.patterns.pop_back();
+    }
+    kept.patterns.push_back(pattern);
+  });
   return plan;
 }
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <shared_mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "inference/plan.hpp"
+#include "support/guarded.hpp"
 #include "support/random.hpp"
 
 namespace tanager {
@@ -30,12 +30,15 @@ class PlanCache {
     std::size_t operator()(const Pattern& pattern) const;
   };
 
-  std::shared_mutex lock_;
+  struct Kept {
+    std::unordered_map<Pattern, std::shared_ptr<const Plan>, Hash> plans;
+    std::vector<Pattern> patterns;  // of all plans, to draw one that goes
+    std::size_t bytes = 0;
+    Random random{0};
+  };
+
   std::size_t max_bytes_;
-  std::size_t bytes_ = 0;
-  std::unordered_map<Pattern, std::shared_ptr<const Plan>, Hash> plans_;
-  std::vector<Pattern> patterns_;  // of all plans, to choose one that goes
-  Random random_{0};
+  Guarded<Kept> kept_;
 };
 
 }  // namespace tanager

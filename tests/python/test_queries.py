@@ -1,0 +1,372 @@
+"""Questions to networks: against the full joint distribution, against pyAgrum's answers, and as users ask them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from bif_reader import read_bif
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tanager as tg
+from tanager import _core
+from tanager import structure as sr
+from tanager._categories import ColumnEncoder
+from tanager._encoding import Encoder
+from tanager.network import Network
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+MISSING = 65535
+
+# ---------------------------------------------------------------------------------------------- the core
+
+
+@dataclass
+class Joint:
+    """A network, and the probabilities of all its cases: an axis for every feature, and the class last."""
+
+    network: _core.Network
+    values: npt.NDArray[np.float64]
+
+
+def draw_joint(random: np.random.Generator) -> Joint:
+    """Draw a network of up to 8 variables with the class anywhere."""
+    n = int(random.integers(1, 8))
+    sizes = [*random.integers(1, 4 if n < 6 else 3, size=n).tolist(), int(random.integers(1, 4))]
+    order = random.permutation(n + 1).tolist()
+    zeros = random.random() < 0.3
+    most = int(random.integers(0, 4))
+    parents: list[list[int]] = [[] for _ in range(n + 1)]
+    tables: list[Any] = [None] * (n + 1)
+    joint = np.ones(sizes)
+    for i, v in enumerate(order):
+        chosen = random.choice(i, size=min(i, int(random.integers(0, most + 1))), replace=False) if i else []
+        parents[v] = [order[k] for k in chosen]
+        given = sorted(p for p in parents[v]) if v == n else [p for p in parents[v] if p != n]
+        has_class = n in parents[v]
+        axes = [*given, v, *([n] if has_class else [])]
+        table = random.random([sizes[a] for a in axes]) + 0.02
+        if zeros:
+            table[random.random(table.shape) < 0.25] = 0
+            table = np.where(table.sum(axis=len(given), keepdims=True) > 0, table, 1)
+        table /= table.sum(axis=len(given), keepdims=True)
+        parents[v], tables[v] = given, np.ascontiguousarray(table)
+        joint = joint * np.transpose(table, np.argsort(axes)).reshape(
+            [sizes[a] if a in axes else 1 for a in range(n + 1)]
+        )
+    children = [tables[f].ndim == len(parents[f]) + 2 for f in range(n)]
+    structure = _core.Structure(parents[:n], children, parents[n])
+    return Joint(_core.Network(structure, sizes[:n], tables[n], tables[:n]), joint)
+
+
+def draw_evidence(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[npt.NDArray[np.uint16], int | None]:
+    """Draw codes of some features, and perhaps the class."""
+    share = random.random() * 1.1
+    codes = np.array([random.integers(r) if random.random() < share else MISSING for r in shape[:-1]], dtype=np.uint16)
+    return codes, int(random.integers(shape[-1])) if random.random() < 0.3 else None
+
+
+def restricted(joint: Joint, codes: npt.NDArray[np.uint16], target: int | None) -> npt.NDArray[np.float64]:
+    """Return the probabilities of the cases that agree with the evidence, zero elsewhere."""
+    result = joint.values
+    for axis, code in enumerate([*codes.tolist(), MISSING if target is None else target]):
+        if code != MISSING:
+            mask = np.zeros(result.shape[axis])
+            mask[code] = 1
+            result = result * mask.reshape([-1 if a == axis else 1 for a in range(result.ndim)])
+    return result
+
+
+@settings(max_examples=1200, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32))
+def test_answers_match_the_full_joint(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    joint = draw_joint(random)
+    queries = _core.Queries(joint.network)
+    predictor = _core.Predictor(joint.network)
+    n = joint.values.ndim - 1
+    for _ in range(4):
+        codes, target = draw_evidence(random, joint.values.shape)
+        possible = restricted(joint, codes, target)
+        total = possible.sum()
+        if total == 0:
+            assert queries.log_probability(codes, target) == -np.inf
+            with pytest.raises(ValueError, match="the evidence has probability zero"):
+                queries.posterior(codes, target, [n])
+            continue
+        assert queries.log_probability(codes, target) == pytest.approx(np.log(total), abs=1e-12)
+        variables = random.permutation(n + 1)[: random.integers(1, 4)].tolist()
+        expected = np.transpose(
+            possible.sum(axis=tuple(a for a in range(n + 1) if a not in variables)), np.argsort(np.argsort(variables))
+        )
+        np.testing.assert_allclose(queries.posterior(codes, target, variables), expected / total, rtol=0, atol=1e-13)
+        found, best, log_probability = queries.most_probable(codes, target)
+        assert joint.values[(*found.tolist(), best)] == pytest.approx(possible.max(), rel=1e-12)
+        assert log_probability == pytest.approx(np.log(possible.max()), abs=1e-12)
+        columns = [np.array([c], dtype=np.uint16) for c in codes]
+        by_class = restricted(joint, codes, None).reshape(-1, joint.values.shape[-1]).sum(axis=0)
+        np.testing.assert_allclose(
+            predictor.predict(columns, 1, "posterior")[0], by_class / by_class.sum(), rtol=0, atol=1e-13
+        )
+
+
+def test_samples_follow_the_distribution_and_not_the_threads() -> None:
+    random = np.random.default_rng(5)
+    joint = draw_joint(random)
+    while joint.values.ndim < 5 or joint.values.size > 100:
+        joint = draw_joint(random)
+    queries = _core.Queries(joint.network)
+    nothing = np.full(joint.values.ndim - 1, MISSING, dtype=np.uint16)
+    drawn = queries.sample(nothing, None, 20000, 3)
+    assert np.array_equal(drawn, queries.sample(nothing, None, 20000, 3, threads=3))
+    assert not np.array_equal(drawn, queries.sample(nothing, None, 20000, 4))
+    frequency = np.zeros(joint.values.shape)
+    np.add.at(frequency, tuple(drawn), 1 / 20000)
+    spread = np.sqrt(joint.values * (1 - joint.values) / 20000)
+    assert (np.abs(frequency - joint.values) <= 5 * spread + 1e-12).all()
+
+
+# ---------------------------------------------------------------------------------------------- a published network
+
+
+def read_network(path: Path, class_name: str) -> Network:
+    """Make a network of a BIF text, with any of its variables as the class."""
+    variables = read_bif(path.read_text())
+    target = variables.pop(class_name)
+    names = list(variables)
+    position = {name: i for i, name in enumerate(names)}
+    parents, children, tables = [], [], []
+    for v in variables.values():
+        axes = [*(p for p in v.parents if p != class_name), v.name, *([class_name] if class_name in v.parents else [])]
+        now = [*v.parents, v.name]
+        parents.append([position[p] for p in v.parents if p != class_name])
+        children.append(class_name in v.parents)
+        tables.append(np.ascontiguousarray(np.transpose(v.table, [now.index(a) for a in axes])))
+    of_class = sorted(target.parents, key=position.__getitem__)
+    class_table = np.transpose(target.table, [*(target.parents.index(p) for p in of_class), len(of_class)])
+    structure = _core.Structure(parents, children, [position[p] for p in of_class])
+    cards = [len(v.values) for v in variables.values()]
+    core = _core.Network(structure, cards, np.ascontiguousarray(class_table), tables)
+    columns = [ColumnEncoder("category", categories=np.array(v.values, dtype=object)) for v in variables.values()]
+    return Network(
+        core, _core.Predictor(core), Encoder(columns, names), names, class_name, np.array(target.values, dtype=object)
+    )
+
+
+@pytest.mark.parametrize("class_name", ["HYPOVOLEMIA", "VENTLUNG", "BP"])
+def test_alarm_gives_the_answers_of_pyagrum(class_name: str) -> None:
+    """tests/data/make_alarm_posteriors.py recorded the answers; which variable is the class changes none of them."""
+    network = read_network(DATA / "alarm.bif", class_name)
+    assert len(network.arcs) == 46
+    assert network.n_parameters == 509
+    for question in json.loads((DATA / "alarm_posteriors.json").read_text()):
+        evidence = question["evidence"]
+        assert network.log_probability(evidence) == pytest.approx(question["log_probability"], abs=1e-12)
+        for name, expected in question["posteriors"].items():
+            np.testing.assert_allclose(network.posterior(evidence, name).values, expected, rtol=0, atol=1e-13)
+        joint = network.posterior(evidence, question["joint"]["names"])
+        np.testing.assert_allclose(joint.values, question["joint"]["values"], rtol=0, atol=1e-13)
+
+
+def test_alarm_gives_the_answers_of_numpy() -> None:
+    """The product of all tables, summed by NumPy."""
+    network = read_network(DATA / "alarm.bif", "VENTLUNG")
+    variables = read_bif((DATA / "alarm.bif").read_text())
+    axis = {name: i for i, name in enumerate(variables)}
+    tables: list[Any] = []
+    for v in variables.values():
+        tables += [v.table, [axis[name] for name in (*v.parents, v.name)]]
+    for question in json.loads((DATA / "alarm_posteriors.json").read_text())[::3]:
+        observed: list[Any] = []
+        for name, label in question["evidence"].items():
+            observed += [np.array([float(value == label) for value in variables[name].values]), [axis[name]]]
+        names = question["joint"]["names"]
+        joint = np.einsum(*tables, *observed, [axis[name] for name in names], optimize="greedy")
+        found = network.posterior(question["evidence"], names)
+        np.testing.assert_allclose(found.values, joint / joint.sum(), rtol=0, atol=1e-13)
+        assert network.log_probability(question["evidence"]) == pytest.approx(np.log(joint.sum()), abs=1e-12)
+
+
+def test_most_probable_case_of_alarm() -> None:
+    network = read_network(DATA / "alarm.bif", "VENTLUNG")
+    question = json.loads((DATA / "alarm_posteriors.json").read_text())[-1]
+    found = network.most_probable(question["evidence"])
+    assert found.items() >= question["evidence"].items()
+    free = [name for name in found if name not in question["evidence"]]
+    domains = [list(network.posterior(None, name).to_dict()) for name in free]
+    cases = [{**question["evidence"], **dict(zip(free, values, strict=True))} for values in itertools.product(*domains)]
+    assert max(map(network.log_probability, cases)) == pytest.approx(network.log_probability(found), abs=1e-12)
+
+
+# ---------------------------------------------------------------------------------------------- as users ask
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tg.BayesNetClassifier:
+    """A TAN of colors, sizes and a number that decides the class; one column is constant."""
+    random = np.random.default_rng(0)
+    color = random.choice(["red", "green", "blue"], size=400)
+    size = np.where(random.random(400) < 0.7, np.where(color == "red", "S", "L"), "M")
+    weight = random.normal(size=400) + (size == "L")
+    y = np.where(weight + random.normal(size=400) / 4 > 0.5, "yes", "no")
+    X = np.array([color, size, weight, np.full(400, "x")], dtype=object).T
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["color", "size", "weight", "same"])
+    frame["weight"] = frame["weight"].astype(float)
+    return tg.BayesNetClassifier(structure=sr.ChowLiu()).fit(frame, y)
+
+
+def test_class_posterior_is_what_prediction_gives(fitted: tg.BayesNetClassifier) -> None:
+    pd = pytest.importorskip("pandas")
+    network = fitted.network_
+    rows = pd.DataFrame(
+        {"color": ["red", None], "size": [None, "L"], "weight": [0.25, np.nan], "same": ["x", "x"]}, index=[5, 6]
+    )
+    for row, expected in zip(rows.to_dict("records"), fitted.predict_proba(rows), strict=True):
+        posterior = network.posterior(row)
+        np.testing.assert_allclose(posterior.values, expected, rtol=0, atol=1e-14)
+        assert posterior.names == ("class",)
+        assert posterior["yes"] == posterior[{"class": "yes"}] == posterior.to_dict()["yes"]
+    np.testing.assert_allclose(network.posterior().values, network.cpt("class").values)
+
+
+def test_joint_posteriors_are_labeled(fitted: tg.BayesNetClassifier) -> None:
+    network = fitted.network_
+    joint = network.posterior({"class": "yes"}, ["weight", "color"])
+    assert joint.values.shape == (len(joint.labels[0]), 3)
+    assert joint.values.sum() == pytest.approx(1)
+    marginal = joint[{"color": "red"}]
+    assert np.sum(marginal) == pytest.approx(network.posterior({"class": "yes"}, "color")["red"])
+    assert joint.labels[0] == network.cpt("weight").labels[network.cpt("weight").names.index("weight")]
+    assert joint.to_dict()[joint.labels[0][0], "red"] == joint[{"weight": joint.labels[0][0], "color": "red"}]
+    series = joint.to_series()
+    assert series.loc[(joint.labels[0][0], "blue")] == joint[{"weight": joint.labels[0][0], "color": "blue"}]
+    assert repr(network.posterior(None, "color")).startswith("P(color)\n")
+    # Bayes' rule, by way of ln P(evidence).
+    both = network.log_probability({"color": "red", "class": "yes"}) - network.log_probability({"class": "yes"})
+    assert np.exp(both) == pytest.approx(network.posterior({"class": "yes"}, "color")["red"])
+    with pytest.raises(TypeError, match="looked up by a dict"):
+        joint["red"]
+    with pytest.raises(KeyError, match="the distribution is over weight, color, not 'size'"):
+        joint[{"size": "L"}]
+    with pytest.raises(KeyError, match="'color' has no value 'pink'"):
+        joint[{"color": "pink"}]
+
+
+def test_numbers_and_intervals_are_evidence(fitted: tg.BayesNetClassifier) -> None:
+    network = fitted.network_
+    labels = network.posterior(None, "weight").labels[0]
+    assert len(labels) > 1
+    assert network.posterior({"weight": 99}, "weight")[labels[-1]] == 1
+    np.testing.assert_array_equal(
+        network.posterior({"weight": 99}).values, network.posterior({"weight": labels[-1]}).values
+    )
+    with pytest.raises(ValueError, match="'weight' was cut into intervals, so that evidence of it must be a number"):
+        network.posterior({"weight": [1]})
+
+
+def test_most_probable_case_agrees_with_the_evidence(fitted: tg.BayesNetClassifier) -> None:
+    network = fitted.network_
+    found = network.most_probable({"color": "green"})
+    assert list(found) == [*network.features, "class"]
+    assert found["color"] == "green"
+    for name in ("size", "weight", "class"):
+        for other in network.posterior(None, name).labels[0]:
+            assert network.log_probability({**found, name: other}) <= network.log_probability(found)
+
+
+def test_samples_look_like_the_table(fitted: tg.BayesNetClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = fitted.network_
+    frame = network.sample(3000, random_state=1)
+    assert list(frame.columns) == [*network.features, "class"]
+    assert frame.equals(network.sample(3000, random_state=1))
+    for name in frame.columns:
+        expected = network.posterior(None, name)
+        counts = frame[name].value_counts(normalize=True)
+        for label in expected.labels[0]:
+            assert counts.get(label, 0.0) == pytest.approx(expected[label], abs=0.05)
+    assert set(network.sample(50, random_state=1, evidence={"color": "red", "weight": 0.1})["color"]) == {"red"}
+    assert len(network.sample(0)) == 0
+    again = tg.BayesNetClassifier().fit(frame[["color", "size"]], frame["class"])
+    assert set(again.classes_) == {"no", "yes"}
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    arrays = network.sample(3000, random_state=1)
+    assert isinstance(arrays, dict)
+    assert arrays["color"].tolist() == frame["color"].tolist()
+    with pytest.raises(ValueError, match="the number of cases must be a whole number of at least 0, but is -1"):
+        network.sample(-1)
+
+
+def test_wrong_questions_are_answered_with_one_sentence(fitted: tg.BayesNetClassifier) -> None:
+    network = fitted.network_
+    with pytest.raises(
+        ValueError, match="the evidence has 'pink' for 'color', whose values are 'blue', 'green', 'red'"
+    ):
+        network.posterior({"color": "pink"})
+    with pytest.raises(ValueError, match="the evidence has 'maybe' for 'class', whose values are 'no', 'yes'"):
+        network.log_probability({"class": "maybe"})
+    with pytest.raises(KeyError, match="the network has no variable 'shade'"):
+        network.most_probable({"shade": "red"})
+    with pytest.raises(KeyError, match="the network has no variable 'shape'"):
+        network.posterior({}, "shape")
+    with pytest.raises(TypeError, match="evidence must be a dict of names and labels, but is a list"):
+        network.posterior(["red"])
+    with pytest.raises(ValueError, match="query must name at least one variable"):
+        network.posterior({}, [])
+    with pytest.raises(ValueError, match="has 'color' more than once"):
+        network.posterior({}, ["color", "size", "color"])
+
+
+def test_impossible_evidence_is_told() -> None:
+    X, y = np.array([[0, 0], [1, 1], [0, 0], [1, 1]]), np.array([0, 0, 1, 1])
+    fixed = sr.FixedStructure([("x0", "x1")])
+    network = tg.BayesNetClassifier(fixed, "maximum-likelihood").fit(X, y).network_
+    assert network.log_probability({"x0": 0, "x1": 1}) == -np.inf
+    for ask in (network.posterior, network.most_probable, lambda e: network.sample(1, evidence=e)):
+        with pytest.raises(ValueError, match="the evidence has probability zero under this network"):
+            ask({"x0": 0, "x1": 1})
+
+
+def test_columns_left_out_are_no_variables() -> None:
+    random = np.random.default_rng(2)
+    X = random.integers(2, size=(200, 3))
+    clf = tg.BayesNetClassifier(sr.ForwardJoin(epsilon=0.2), random_state=0).fit(X, X[:, 1])
+    network = clf.network_
+    assert network.left_out
+    name = network.left_out[0]
+    np.testing.assert_array_equal(network.posterior({name: 7}).values, network.posterior().values)
+    assert name not in network.most_probable()
+    assert name not in network.sample(3)
+    with pytest.raises(KeyError, match=f"no variable '{name}'"):
+        network.posterior({}, name)
+
+
+def test_too_large_cliques_are_refused_by_name() -> None:
+    random = np.random.default_rng(3)
+    X = np.column_stack([random.permutation(np.arange(300).repeat(2)) for _ in range(3)])
+    X = np.column_stack([X, random.integers(2, size=(600, 3))])
+    arcs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("a", "z"), ("c", "z")]
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcxyz"))
+    clf = tg.BayesNetClassifier(sr.FixedStructure(arcs)).fit(frame, X[:, 3])
+    sentence = "the features 'a', 'b', 'c' have to be held together in a clique of 5.4e\\+07 cells"
+    with pytest.raises(ValueError, match=sentence):
+        clf.network_.posterior({"x": 0, "y": 0, "z": 1})
+    holes = frame.iloc[:2].astype(float)
+    holes.loc[:, ["a", "b", "c"]] = np.nan
+    with pytest.raises(ValueError, match=sentence):
+        clf.predict_proba(holes)
+    assert clf.network_.posterior({"x": 0, "y": 0}).values.sum() == pytest.approx(1)
+
+
+def test_questions_do_not_get_into_pickles(fitted: tg.BayesNetClassifier) -> None:
+    before = fitted.network_.posterior({"color": "red"})
+    copy = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(copy.network_.posterior({"color": "red"}).values, before.values)
