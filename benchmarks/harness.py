@@ -137,12 +137,12 @@ def best_of(run: Callable[[], object], repeats: int, warm_up: bool = True) -> Ti
 
 def best_within(run: Callable[[], object], seconds: float, repeats: int) -> Timing:
     """Time a function that may last: once, and again up to `repeats` times while `seconds` allow it."""
-    best = once(run)
+    best = in_a_row(run)
     end = time.perf_counter() + seconds - best.wall
     for _ in range(repeats - 1):
         if time.perf_counter() + best.wall > end:
             break
-        timing = once(run)
+        timing = in_a_row(run)
         best = Timing(min(best.wall, timing.wall), min(best.cpu, timing.cpu))
     return best
 
