@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
 from ._merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
 from ._queries import named_refusal
-from ._settings import SHOWN, Learned, Learning, Requirements
+from ._settings import SHOWN, Learned, Learning, Predicts, Requirements
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 
@@ -38,7 +39,7 @@ class Schema:
     n_features: int
     class_name: str
 
-    @property
+    @cached_property
     def feature_names(self) -> list[str]:
         """The names, or x0, x1, ... in their place."""
         return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names
@@ -262,7 +263,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> None:
         scope, families = self._requirements(schema)
-        largest = sorted(range(len(sizes)), key=lambda f: -sizes[f])[: 2 if scope == "pairs" else 1]
+        largest = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[: 2 if scope == "pairs" else 1]
         tables = [(largest[0], largest[1:]), *families]
         check_table_sizes(schema.feature_names, sizes, n_classes, tables)
 
@@ -314,7 +315,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             del self.feature_names_in_
         self._schema = schema
         self._encoder, self._core_model = encoder, learned.core
-        self._predictor: _core.AnyPredictor = learned.predictor
+        self._predictor: Predicts = learned.predictor
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
         # What this fit has to show replaces all that an earlier one showed.

@@ -24,6 +24,7 @@ from ._fold_table import DROPPED, FoldTable, Unsteady, make_fold_table
 from ._plain_folds import FoldResult, Material, check_interrupted, plain_fold
 from ._progress import stopping
 from ._scoring import Outcome, Scorer
+from ._settings import Predicts
 from ._table import Table, read_table
 
 
@@ -241,7 +242,7 @@ def _judge(
     )
 
 
-def _count_right(predictor: _core.AnyPredictor, fold: _Fold, proba: npt.NDArray[np.float64], threads: int) -> int:
+def _count_right(predictor: Predicts, fold: _Fold, proba: npt.NDArray[np.float64], threads: int) -> int:
     """Count the rows that ``predict`` gets right; where probabilities tell it without doubt, it need not be asked."""
     columns, truth, n_right = fold.columns, fold.truth, 0
     if proba.size:

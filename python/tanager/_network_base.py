@@ -11,6 +11,7 @@ from . import _core
 from ._base import BaseClassifier, Schema
 from ._encoding import Encoder
 from ._fit_trace import FitTrace
+from ._late_predictor import LatePredictor
 from ._settings import Learned, Learning, Requirements
 from ._trace import SearchTrace
 from .network import Network
@@ -63,7 +64,7 @@ class BaseNetworkClassifier(BaseClassifier):
         structure = found.structure
         learning = learning.counting(structure)
         made = resolve_parameters(self.parameters)._estimate(learning, structure)
-        return Learned(made.core, _core.Predictor(made.core), learning.counts, found.trace, made.shown, made.trace)
+        return Learned(made.core, LatePredictor(made.core), learning.counts, found.trace, made.shown, made.trace)
 
     def _attributes(
         self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,12 +93,23 @@ class LearnedParameters:
     trace: FitTrace | None = None
 
 
+class Predicts(Protocol):
+    """What is asked of a predictor: those of the core, and what stands in for them."""
+
+    def predict(
+        self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1
+    ) -> npt.NDArray[np.float64]: ...
+    def predict_classes(
+        self, columns: Sequence[npt.NDArray[Any]], n_rows: int, threads: int = 1
+    ) -> npt.NDArray[np.uint32]: ...
+
+
 @dataclass(frozen=True)
 class Learned:
     """A model ready to predict, with the counts that `partial_fit` would go on from."""
 
     core: Any
-    predictor: _core.AnyPredictor
+    predictor: Predicts
     counts: _core.CountSet | None
     trace: SearchTrace | None = None
     shown: Shown = field(default_factory=dict)

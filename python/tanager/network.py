@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
 from ._queries import Distribution, Questions, naming_features
+from ._settings import Predicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,7 @@ class Network:
     """
 
     def __init__(
-        self, core: _core.Network, predictor: _core.AnyPredictor, encoder: Encoder, feature_names: list[str],
+        self, core: _core.Network, predictor: Predicts, encoder: Encoder, feature_names: list[str],
         class_name: str, classes: npt.NDArray[Any],
     ):  # fmt: skip
         self._core = core
