@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from cmake_helpers import run
-
-pytestmark = pytest.mark.xdist_group("cpp")
 
 
 def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:

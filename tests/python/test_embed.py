@@ -15,8 +15,6 @@ from cmake_helpers import ROOT, build, configure, installed_library, run
 
 import tanager
 
-pytestmark = pytest.mark.xdist_group("cpp")
-
 PROGRAM = ROOT / "tests" / "embed"
 
 
