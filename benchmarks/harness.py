@@ -127,7 +127,7 @@ _LOOP = 60_000
 
 #: The share of all cores that must be idle just before a try, and how many tries make a good best.
 _IDLE = 0.9
-_TRIES = 40
+_TRIES = 8
 
 
 def best_of(run: Callable[[], object], repeats: int, warm_up: bool = True) -> Timing:
