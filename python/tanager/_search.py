@@ -90,7 +90,9 @@ class WrapperSearch(StructureLearner):
         return [*parents]
 
     def _check_start(self, learning: Learning) -> None:
-        """Refuse tables of the start that are too large before they are made."""
+        """Refuse tables of the start that are too large before they are made; those without arcs were counted already."""
+        if self.start is None and self.required is None:
+            return
         parents: list[set[int]] = [set() for _ in learning.feature_names]
         for what in ("start", "required"):
             for parent, child in self._arcs(what, learning.feature_names, learning.class_name):

@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t kMaxFlags = std::uint64_t{1} << 22;
 constexpr std::size_t kBlockRows = 1024;
 constexpr std::size_t kColumnsPerTask = 8;
-constexpr std::size_t kSampleRows = 4096;
+// A sample that misses a value costs a second look at the table, so small tables can do with small samples.
+constexpr std::size_t kLeastSample = 256, kLargestSample = 4096, kSampleShare = 8;
 
 template <class T>
 T load(const char* cell) {
@@ -134,7 +135,8 @@ std::vector<std::vector<std::int64_t>> distinct_integers(const IntegerMatrix& ma
 
 std::vector<std::vector<std::int64_t>> sampled_integers(const IntegerMatrix& matrix) {
   IntegerMatrix sample = matrix;
-  const std::size_t step = std::max<std::size_t>(matrix.n_rows / kSampleRows, 1);
+  const std::size_t rows = std::clamp(matrix.n_rows / kSampleShare, kLeastSample, kLargestSample);
+  const std::size_t step = std::max<std::size_t>(matrix.n_rows / rows, 1);
   sample.n_rows = (matrix.n_rows + step - 1) / step;
   sample.row_stride *= static_cast<std::ptrdiff_t>(step);
   std::vector<std::size_t> columns(matrix.n_columns);

@@ -69,6 +69,7 @@ class Search {
     } catch (const Stopped& stopped) {
       stop = stopped.reason;
     }
+    team_.dismiss();  // while this thread frees the tables
     return {scorer_.state().structure(), std::move(steps_), *stop, n_candidates_, seconds()};
   }
 

@@ -17,6 +17,9 @@ constexpr std::size_t kJoinedCells = 256;
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 /// Rows that bounds decide are worth finding for this many candidates or more.
 constexpr std::size_t kLeastToBound = 4;
+/// Tables of the start handed to a thread at once.
+constexpr std::size_t kTablesAtOnce = 4;
+
 /// Work between two calls of poll, in terms looked up.
 constexpr double kPollWork = 1 << 26;
 
@@ -64,6 +67,10 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
   std::vector<StructureChange> changes;
   for (std::size_t f = 0; f < rows.n_features(); ++f)
     if (!start.absent[f]) changes.push_back({f, false, start.parents[f]});
+  // Made by all threads, so that accepting finds them ready.
+  team_.run(changes.size(), kTablesAtOnce, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) terms_of(changes[i]);
+  });
   accept(changes);
 }
 
@@ -466,12 +473,14 @@ std::span<const double> SearchScorer::scores(std::span<const Move> moves, const 
 void SearchScorer::accept(std::span<const StructureChange> changes) {
   const std::size_t width = tables_.width();
   const Candidate candidate = prepare({changes.begin(), changes.end()}, true);
-  Workspace work(width);
-  for (const RowSegment& segment : segments_)
-    for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
-      const std::size_t rows = std::min(kSearchBlock, segment.end - first);
-      add_block(candidate.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
-    }
+  team_.run(segments_.size(), 1, [&](std::size_t begin, std::size_t end) {
+    Workspace work(width);
+    for (const RowSegment& segment : std::span(segments_).subspan(begin, end - begin))
+      for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
+        const std::size_t rows = std::min(kSearchBlock, segment.end - first);
+        add_block(candidate.lookups, segment.fold, first, rows, work, sums_.data() + first * width);
+      }
+  });
   exact_sums(candidate, candidate.inexact_rows, [&](std::uint32_t row, const double* sums) {
     std::copy_n(sums, width, sums_.begin() + static_cast<std::ptrdiff_t>(row * width));
   });

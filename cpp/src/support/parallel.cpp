@@ -44,11 +44,15 @@ ThreadTeam::ThreadTeam(int threads, std::size_t soon) : size_(static_cast<std::s
 }
 
 ThreadTeam::~ThreadTeam() {
+  dismiss();
+  for (auto& thread : others_) thread.join();
+}
+
+void ThreadTeam::dismiss() {
   if (others_.empty()) return;
   over_.store(true, std::memory_order_relaxed);
   pieces_.fetch_add(1, std::memory_order_release);
   pieces_.notify_all();
-  for (auto& thread : others_) thread.join();
 }
 
 void ThreadTeam::run(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body) {

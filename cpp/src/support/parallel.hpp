@@ -31,6 +31,10 @@ class ThreadTeam {
   /// The most threads that ever work at once.
   std::size_t size() const { return size_; }
 
+  /// Lets the other threads end: no more work will come. They do so while the caller goes on, which the destructor
+  /// would have to wait for.
+  void dismiss();
+
   /// Calls body(begin, end) on consecutive ranges of [0, count), each at most `grain` long. Ranges are handed out in
   /// order as threads become free; the first exception stops the rest and is rethrown here.
   void run(std::size_t count, std::size_t grain, const std::function<void(std::size_t begin, std::size_t end)>& body);
