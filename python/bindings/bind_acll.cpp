@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/acll.hpp"
 #include "tanager/branching.hpp"
@@ -14,9 +15,9 @@ namespace {
 using Extent = py::ssize_t;
 
 AcllOptions options_of(const std::string& assumption, double a, std::optional<double> b, double pseudo_counts) {
-  if (assumption == "uniform") return {AcllAssumption::kUniform, a, b, pseudo_counts};
-  if (assumption == "dirichlet") return {AcllAssumption::kDirichlet, a, b, pseudo_counts};
-  throw InvalidInput("the assumption must be uniform or dirichlet, but is " + assumption);
+  return {chosen<AcllAssumption>("the assumption", assumption,
+                                 {{"uniform", AcllAssumption::kUniform}, {"dirichlet", AcllAssumption::kDirichlet}}),
+          a, b, pseudo_counts};
 }
 
 std::pair<double, double> uniform_constants(std::size_t n_classes, double p) {

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/feature_weights.hpp"
@@ -18,9 +19,8 @@ namespace tanager::python {
 namespace {
 
 WanbiaLoss loss_of(const std::string& name) {
-  if (name == "cll") return WanbiaLoss::kConditionalLikelihood;
-  if (name == "mse") return WanbiaLoss::kSquaredError;
-  throw InvalidInput("the objective must be cll or mse, but is " + name);
+  return chosen<WanbiaLoss>("the objective", name,
+                            {{"cll", WanbiaLoss::kConditionalLikelihood}, {"mse", WanbiaLoss::kSquaredError}});
 }
 
 Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::size_t n_trees, double bootstrap,

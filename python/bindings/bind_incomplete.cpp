@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/incomplete.hpp"
@@ -17,41 +18,28 @@ namespace tanager::python {
 namespace {
 
 RowGoal goal_of(const std::string& name) {
-  if (name == "likelihood") return RowGoal::kLikelihood;
-  if (name == "conditional") return RowGoal::kConditionalLikelihood;
-  throw InvalidInput("the goal must be likelihood or conditional, but is " + name);
+  return chosen<RowGoal>("the goal", name,
+                         {{"likelihood", RowGoal::kLikelihood}, {"conditional", RowGoal::kConditionalLikelihood}});
 }
 
 ClimbMethod method_of(const std::string& name) {
-  if (name == "cg") return ClimbMethod::kConjugateGradient;
-  if (name == "lbfgs") return ClimbMethod::kLbfgs;
-  throw InvalidInput("the optimizer must be cg or lbfgs, but is " + name);
+  return chosen<ClimbMethod>("the optimizer", name,
+                             {{"cg", ClimbMethod::kConjugateGradient}, {"lbfgs", ClimbMethod::kLbfgs}});
 }
 
 TuneBy tune_of(const std::string& name) {
-  if (name == "error") return TuneBy::kError;
-  if (name == "loglik") return TuneBy::kLogLikelihood;
-  throw InvalidInput("tuning goes by error or loglik, but got " + name);
+  return chosen<TuneBy>("what to tune by", name, {{"error", TuneBy::kError}, {"loglik", TuneBy::kLogLikelihood}});
 }
 
 TuneRule rule_of(const std::string& name) {
-  if (name == "mean") return TuneRule::kMean;
-  if (name == "median") return TuneRule::kMedian;
-  throw InvalidInput("the rule of tuning must be mean or median, but is " + name);
+  return chosen<TuneRule>("the rule of tuning", name, {{"mean", TuneRule::kMean}, {"median", TuneRule::kMedian}});
 }
 
-const char* name_of(FitStop stop) {
-  switch (stop) {
-    case FitStop::kConverged:
-      return "converged";
-    case FitStop::kIterationLimit:
-      return "iteration limit";
-    case FitStop::kTuned:
-      return "tuned";
-    case FitStop::kInterrupted:
-      return "interrupted";
-  }
-  return "";
+std::string name_of(FitStop stop) {
+  return name_among<FitStop>(stop, {{"converged", FitStop::kConverged},
+                                    {"iteration limit", FitStop::kIterationLimit},
+                                    {"tuned", FitStop::kTuned},
+                                    {"interrupted", FitStop::kInterrupted}});
 }
 
 /// Calls `fit(keep_going)` without the lock of the interpreter, and turns its result into a dict.

@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/scores.hpp"
@@ -12,12 +13,12 @@ namespace tanager::python {
 namespace {
 
 Score score_of(const std::string& name) {
-  if (name == "loglik") return Score::kLogLikelihood;
-  if (name == "aic") return Score::kAic;
-  if (name == "bic") return Score::kBic;
-  if (name == "bdeu") return Score::kBdeu;
-  if (name == "k2") return Score::kK2;
-  throw InvalidInput("the score must be loglik, aic, bic, bdeu or k2, but is " + name);
+  return chosen<Score>("the score", name,
+                       {{"loglik", Score::kLogLikelihood},
+                        {"aic", Score::kAic},
+                        {"bic", Score::kBic},
+                        {"bdeu", Score::kBdeu},
+                        {"k2", Score::kK2}});
 }
 
 std::size_t extent(const Array<double>& table, py::ssize_t axis, py::ssize_t dimensions) {

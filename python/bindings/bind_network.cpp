@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/network.hpp"
@@ -15,10 +16,9 @@ namespace tanager::python {
 namespace {
 
 Output output_of(const std::string& name) {
-  if (name == "log_joint") return Output::kLogJoint;
-  if (name == "log_posterior") return Output::kLogPosterior;
-  if (name == "posterior") return Output::kPosterior;
-  throw InvalidInput("the output must be log_joint, log_posterior or posterior, but is " + name);
+  return chosen<Output>(
+      "the output", name,
+      {{"log_joint", Output::kLogJoint}, {"log_posterior", Output::kLogPosterior}, {"posterior", Output::kPosterior}});
 }
 
 /// Columns of a batch as the core wants them; the arrays must stay alive meanwhile.

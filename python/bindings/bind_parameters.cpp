@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/parameters.hpp"
@@ -13,9 +14,7 @@ namespace tanager::python {
 namespace {
 
 Degrees degrees_of(const std::string& name) {
-  if (name == "log") return Degrees::kLog;
-  if (name == "linear") return Degrees::kLinear;
-  throw InvalidInput("degrees must be log or linear, but is " + name);
+  return chosen<Degrees>("degrees", name, {{"log", Degrees::kLog}, {"linear", Degrees::kLinear}});
 }
 
 Network dirichlet(const Parents& parents, const CountSet& counts, double alpha,

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/search.hpp"
@@ -20,35 +21,25 @@ namespace {
 using Arcs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 SearchMethod method_of(const std::string& name) {
-  if (name == "hill-climb") return SearchMethod::kHillClimb;
-  if (name == "super-parent") return SearchMethod::kSuperParent;
-  if (name == "forward-join") return SearchMethod::kForwardJoin;
-  if (name == "backward-join") return SearchMethod::kBackwardJoin;
-  throw InvalidInput("the method must be hill-climb, super-parent, forward-join or backward-join, but is " + name);
+  return chosen<SearchMethod>("the method", name,
+                              {{"hill-climb", SearchMethod::kHillClimb},
+                               {"super-parent", SearchMethod::kSuperParent},
+                               {"forward-join", SearchMethod::kForwardJoin},
+                               {"backward-join", SearchMethod::kBackwardJoin}});
 }
 
 SearchObjective objective_of(const std::string& name) {
-  if (name == "accuracy") return SearchObjective::kAccuracy;
-  if (name == "log_score") return SearchObjective::kLogScore;
-  throw InvalidInput("the objective must be accuracy or log_score, but is " + name);
+  return chosen<SearchObjective>("the objective", name,
+                                 {{"accuracy", SearchObjective::kAccuracy}, {"log_score", SearchObjective::kLogScore}});
 }
 
-const char* name_of(SearchStop stop) {
-  switch (stop) {
-    case SearchStop::kNoImprovement:
-      return "no improvement";
-    case SearchStop::kNothingLeft:
-      return "nothing left";
-    case SearchStop::kPerfect:
-      return "perfect";
-    case SearchStop::kStepLimit:
-      return "step limit";
-    case SearchStop::kTimeLimit:
-      return "time limit";
-    case SearchStop::kInterrupted:
-      return "interrupted";
-  }
-  return "";
+std::string name_of(SearchStop stop) {
+  return name_among<SearchStop>(stop, {{"no improvement", SearchStop::kNoImprovement},
+                                       {"nothing left", SearchStop::kNothingLeft},
+                                       {"perfect", SearchStop::kPerfect},
+                                       {"step limit", SearchStop::kStepLimit},
+                                       {"time limit", SearchStop::kTimeLimit},
+                                       {"interrupted", SearchStop::kInterrupted}});
 }
 
 std::vector<Arc> to_arcs(const Arcs& given) {

@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "choices.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/tbmatan.hpp"
 
@@ -69,16 +70,10 @@ std::optional<Array<double>> beliefs_of(const Tbmatan& model) {
   return copy_array(std::span<const double>(model.options().edge_beliefs), {n, n});
 }
 
-Method method_called(const std::string& name) {
-  if (name == "auto") return Method::kAuto;
-  if (name == "schedule") return Method::kSchedule;
-  if (name == "dense") return Method::kDense;
-  if (name == "exact") return Method::kExact;
-  throw InvalidInput("the method must be auto, schedule, dense or exact, but is " + name);
-}
-
-std::string name_of(Method method) {
-  return method == Method::kSchedule ? "schedule" : method == Method::kDense ? "dense" : "exact";
+const Choices<Method>& methods() {
+  static const Choices<Method> names{
+      {"auto", Method::kAuto}, {"schedule", Method::kSchedule}, {"dense", Method::kDense}, {"exact", Method::kExact}};
+  return names;
 }
 
 /// Raises what has come up, such as Ctrl-C, at most every twentieth of a second: taking the lock of Python costs more
@@ -105,7 +100,7 @@ TbmatanPredictor watched(const TbmatanPredictor& predictor) {
 }
 
 TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method) {
-  const Method wanted = method_called(method);
+  const Method wanted = chosen("the method", method, methods());
   const py::gil_scoped_release release;
   return watched(TbmatanPredictor(model, wanted));
 }
@@ -139,7 +134,7 @@ void bind_tbmatan(py::module_& m) {
   py::class_<TbmatanPredictor, AnyPredictor>(m, "TbmatanPredictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("method") = "auto")
       .def("watched", &watched)
-      .def_property_readonly("method", [](const TbmatanPredictor& p) { return name_of(p.method()); })
+      .def_property_readonly("method", [](const TbmatanPredictor& p) { return name_among(p.method(), methods()); })
       .def_property_readonly("n_edges", &TbmatanPredictor::n_edges)
       .def_property_readonly("n_steps", &TbmatanPredictor::n_steps)
       .def(

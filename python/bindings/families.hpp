@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "choices.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
@@ -21,9 +22,7 @@ inline std::vector<Family> to_families(const FamilyPairs& pairs) {
 }
 
 inline CountScope to_scope(const std::string& name) {
-  if (name == "singles") return CountScope::kSingles;
-  if (name == "pairs") return CountScope::kPairs;
-  throw InvalidInput("scope must be \"singles\" or \"pairs\", but is \"" + name + "\"");
+  return chosen<CountScope>("scope", name, {{"singles", CountScope::kSingles}, {"pairs", CountScope::kPairs}});
 }
 
 }  // namespace tanager::python

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _core
 from ._columns import is_missing
 from ._folds import resolve_seed
+from ._labeled import Floats, aligned, look_up
 from ._validation import is_whole
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 MISSING = 65535
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint16]
 
 
@@ -56,19 +56,7 @@ class Distribution:
                     f"{type(key).__name__} came"
                 )
             key = {self.names[0]: key}
-        unknown = [name for name in key if name not in self.names]
-        if unknown:
-            raise KeyError(f"the distribution is over {', '.join(self.names)}, not {unknown[0]!r}")
-        index: list[int | slice] = []
-        for name, labels in zip(self.names, self.labels, strict=True):
-            if name not in key:
-                index.append(slice(None))
-            elif key[name] in labels:
-                index.append(labels.index(key[name]))
-            else:
-                raise KeyError(f"{name!r} has no value {key[name]!r}")
-        result = self.values[tuple(index)]
-        return float(result) if result.ndim == 0 else result
+        return look_up(self.values, self.names, self.labels, key, "the distribution")
 
     def to_dict(self) -> dict[Any, float]:
         """Return the probability of every label, or of every tuple of labels if there are several variables."""
@@ -97,9 +85,7 @@ class Distribution:
         lines = [[*self.names, ""]]
         for index, p in np.ndenumerate(self.values):
             lines.append([*(str(labels[i]) for labels, i in zip(self.labels, index, strict=True)), f"{p:.4g}"])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        body = ("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)
-        return "\n".join([head, *body])
+        return f"{head}\n{aligned(lines)}"
 
 
 def named_refusal(error: _core.CliqueTooLarge, names: Sequence[str]) -> ValueError:

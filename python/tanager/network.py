@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
+from ._labeled import Floats, aligned, look_up
 from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ConditionalTable", "Distribution", "Network"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,19 +47,7 @@ class ConditionalTable:
         """Look up by labels, such as ``table[{"safety": "high", "class": "acc"}]``; axes not named are kept."""
         if not isinstance(key, Mapping):
             raise TypeError(f"a table is looked up by a dict of names and labels, but a {type(key).__name__} came")
-        unknown = [name for name in key if name not in self.names]
-        if unknown:
-            raise KeyError(f"the table of {self.variable!r} is over {', '.join(self.names)}, not {unknown[0]!r}")
-        index: list[int | slice] = []
-        for name, labels in zip(self.names, self.labels, strict=True):
-            if name not in key:
-                index.append(slice(None))
-            elif key[name] in labels:
-                index.append(labels.index(key[name]))
-            else:
-                raise KeyError(f"{name!r} has no value {key[name]!r}")
-        result = self.values[tuple(index)]
-        return float(result) if result.ndim == 0 else result
+        return look_up(self.values, self.names, self.labels, key, f"the table of {self.variable!r}")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per configuration of the parents and a column per value."""
@@ -86,9 +73,7 @@ class ConditionalTable:
         lines = [[*given, *map(str, self.labels[axis])]]
         for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
             lines.append([*(str(o[i]) for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        body = "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
-        return f"{head}\n{body}"
+        return f"{head}\n{aligned(lines)}"
 
 
 class Network:

@@ -1,10 +1,13 @@
 // Rows to predict, for the tests of all predictors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "check.hpp"
 #include "tanager/predictor.hpp"
 
 namespace testing {
@@ -35,5 +38,52 @@ struct Batch {
     return result;
   }
 };
+
+/// What a predictor says of one row.
+template <class Predictor>
+std::vector<double> predict_one(const Predictor& predictor, const std::vector<tanager::Code>& row,
+                                tanager::Output output) {
+  std::vector<double> out(predictor.n_classes());
+  predictor.predict(row, output, out);
+  return out;
+}
+
+/// Checks that batches in every form give what single rows give, to the last bit; `threads_of` says on how many threads
+/// an output is tried.
+template <class Predictor, class ThreadsOf>
+void check_batches(const Predictor& predictor, const std::vector<std::vector<tanager::Code>>& all,
+                   const ThreadsOf& threads_of) {
+  using tanager::Output;
+  const Batch batch(all);
+  for (const Output output : {Output::kLogJoint, Output::kLogPosterior, Output::kPosterior}) {
+    std::vector<double> expected;
+    for (const auto& row : all) {
+      const auto one = predict_one(predictor, row, output);
+      expected.insert(expected.end(), one.begin(), one.end());
+    }
+    for (const int threads : threads_of(output)) {
+      std::vector<double> out(expected.size(), -7);
+      predictor.predict_rows(std::span<const tanager::Code>(batch.rows), output, out, threads);
+      CHECK(out == expected);
+      std::fill(out.begin(), out.end(), -7);
+      predictor.predict_rows(std::span<const std::uint8_t>(batch.narrow_rows), output, out, threads);
+      CHECK(out == expected);
+      for (const bool wide : {false, true}) {
+        std::fill(out.begin(), out.end(), -7);
+        predictor.predict_columns(batch.columns(wide), batch.n_rows, output, out, threads);
+        CHECK(out == expected);
+      }
+    }
+  }
+  std::vector<std::uint32_t> by_columns(all.size()), by_rows(all.size()), narrow(all.size());
+  predictor.predict_classes_columns(batch.columns(false), batch.n_rows, by_columns, 2);
+  predictor.predict_classes_rows(std::span<const tanager::Code>(batch.rows), by_rows, 2);
+  predictor.predict_classes_rows(std::span<const std::uint8_t>(batch.narrow_rows), narrow, 1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK_EQ(by_columns[i], predictor.predict_class(all[i]));
+    CHECK_EQ(by_rows[i], by_columns[i]);
+    CHECK_EQ(narrow[i], by_columns[i]);
+  }
+}
 
 }  // namespace testing

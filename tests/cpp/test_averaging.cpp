@@ -86,12 +86,6 @@ std::vector<double> averaged(const CountSet& counts, const std::vector<Code>& ro
   return sums;
 }
 
-std::vector<double> predict_one(const AodePredictor& predictor, const std::vector<Code>& row, Output output) {
-  std::vector<double> out(predictor.n_classes());
-  predictor.predict(row, output, out);
-  return out;
-}
-
 void check_row(const AodePredictor& predictor, const std::vector<Code>& row, const std::vector<double>& expected) {
   const auto joint = predict_one(predictor, row, Output::kLogJoint);
   const auto posterior = predict_one(predictor, row, Output::kPosterior);
@@ -204,38 +198,9 @@ TEST(one_row_and_batches_of_every_kind_agree_to_the_bit) {
     CHECK_EQ(AodePlan(aode).scaled, expect_scaled);
     const AodePredictor predictor(aode);
     const std::vector<std::uint32_t> cards(aode.cardinalities().begin(), aode.cardinalities().end());
-    const std::size_t s = aode.n_classes();
     std::vector<std::vector<Code>> all;
     for (int i = 0; i < 5000; ++i) all.push_back(random_row(random, cards, i > 1000 && i % 5 == 0 ? 15 : 0));
-    const Batch batch(all);
-    for (const Output output : {Output::kLogJoint, Output::kLogPosterior, Output::kPosterior}) {
-      std::vector<double> expected;
-      for (const auto& row : all) {
-        const auto one = predict_one(predictor, row, output);
-        expected.insert(expected.end(), one.begin(), one.end());
-      }
-      const int threads = output == Output::kLogPosterior ? 1 : 3;
-      std::vector<double> out(all.size() * s, -7);
-      predictor.predict_rows(std::span<const Code>(batch.rows), output, out, threads);
-      CHECK(out == expected);
-      std::fill(out.begin(), out.end(), -7);
-      predictor.predict_rows(std::span<const std::uint8_t>(batch.narrow_rows), output, out, threads);
-      CHECK(out == expected);
-      for (const bool wide : {false, true}) {
-        std::fill(out.begin(), out.end(), -7);
-        predictor.predict_columns(batch.columns(wide), batch.n_rows, output, out, threads);
-        CHECK(out == expected);
-      }
-    }
-    std::vector<std::uint32_t> by_columns(all.size()), by_rows(all.size()), narrow(all.size());
-    predictor.predict_classes_columns(batch.columns(false), batch.n_rows, by_columns, 2);
-    predictor.predict_classes_rows(std::span<const Code>(batch.rows), by_rows, 2);
-    predictor.predict_classes_rows(std::span<const std::uint8_t>(batch.narrow_rows), narrow, 1);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      CHECK_EQ(by_columns[i], predictor.predict_class(all[i]));
-      CHECK_EQ(by_rows[i], by_columns[i]);
-      CHECK_EQ(narrow[i], by_columns[i]);
-    }
+    check_batches(predictor, all, [](Output output) { return std::vector{output == Output::kLogPosterior ? 1 : 3}; });
   };
   for (const Shape shape : {Shape{200, 3, 4, 2}, Shape{300, 12, 4, 3, 5}, Shape{300, 9, 12, 4}, Shape{400, 6, 5, 26},
                             Shape{100, 5, 3, 1}, Shape{300, 4, 40, 6}, Shape{90, 8, 1, 2}}) {

@@ -13,6 +13,7 @@
 #include "support/cpu.hpp"
 #include "support/vector_exp.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/inference.hpp"
 #include "tanager/predictor.hpp"
 
 using namespace tanager;
@@ -21,12 +22,6 @@ using namespace testing;
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-std::vector<double> predict_one(const Predictor& predictor, const std::vector<Code>& row, Output output) {
-  std::vector<double> out(predictor.n_classes());
-  predictor.predict(row, output, out);
-  return out;
-}
 
 struct Shape {
   std::size_t features, max_parents;
@@ -102,35 +97,9 @@ TEST(one_row_and_batches_of_every_kind_agree_to_the_bit) {
                             Shape{25, 2, 3, 26}, Shape{6, 1, 4, 1}}) {
     const Network network = draw_network(random, shape);
     const Predictor predictor(network);
-    const std::size_t s = shape.classes;
     std::vector<std::vector<Code>> all;
     for (int i = 0; i < 5000; ++i) all.push_back(random_row(random, cards_of(network), i % 9 == 0 ? 15 : 0));
-    const Batch batch(all);
-    for (const Output output : {Output::kLogJoint, Output::kLogPosterior, Output::kPosterior}) {
-      std::vector<double> expected;
-      for (const auto& row : all) {
-        const auto one = predict_one(predictor, row, output);
-        expected.insert(expected.end(), one.begin(), one.end());
-      }
-      for (const int threads : {1, 2, 7}) {
-        std::vector<double> out(all.size() * s, -7);
-        predictor.predict_rows(std::span<const Code>(batch.rows), output, out, threads);
-        CHECK(out == expected);
-        std::fill(out.begin(), out.end(), -7);
-        predictor.predict_rows(std::span<const std::uint8_t>(batch.narrow_rows), output, out, threads);
-        CHECK(out == expected);
-        for (const bool wide : {false, true}) {
-          std::fill(out.begin(), out.end(), -7);
-          predictor.predict_columns(batch.columns(wide), batch.n_rows, output, out, threads);
-          CHECK(out == expected);
-        }
-      }
-    }
-    std::vector<std::uint32_t> classes(all.size());
-    predictor.predict_classes_columns(batch.columns(false), batch.n_rows, classes, 2);
-    for (std::size_t i = 0; i < all.size(); ++i) CHECK_EQ(classes[i], predictor.predict_class(all[i]));
-    predictor.predict_classes_rows(std::span<const Code>(batch.rows), classes, 2);
-    for (std::size_t i = 0; i < all.size(); ++i) CHECK_EQ(classes[i], predictor.predict_class(all[i]));
+    check_batches(predictor, all, [](Output) { return std::vector{1, 2, 7}; });
   }
 }
 
@@ -139,7 +108,7 @@ TEST(every_instruction_set_gives_the_same_bits) {
   for (const Shape shape : {Shape{30, 1, 4, 2}, Shape{30, 1, 4, 3}, Shape{9, 0, 30, 26}}) {
     const Network network = draw_network(random, shape);
     const auto cards = cards_of(network);
-    const auto logs = log_tables(network);
+    const auto logs = InferenceTables(family_tables(network)).logs;
     const LookupTables tables = build_lookup_tables(network, logs);
     std::vector<std::vector<Code>> all;
     for (int i = 0; i < 200; ++i) all.push_back(random_row(random, cards, 1));

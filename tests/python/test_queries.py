@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from bif_reader import read_bif
 from hypothesis import given, settings
@@ -219,13 +220,12 @@ def fitted() -> tg.BayesNetClassifier:
     weight = random.normal(size=400) + (size == "L")
     y = np.where(weight + random.normal(size=400) / 4 > 0.5, "yes", "no")
     X = np.array([color, size, weight, np.full(400, "x")], dtype=object).T
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=["color", "size", "weight", "same"])
+    frame = pd.DataFrame(X, columns=["color", "size", "weight", "same"])
     frame["weight"] = frame["weight"].astype(float)
     return tg.BayesNetClassifier(structure=sr.ChowLiu()).fit(frame, y)
 
 
 def test_class_posterior_is_what_prediction_gives(fitted: tg.BayesNetClassifier) -> None:
-    pd = pytest.importorskip("pandas")
     network = fitted.network_
     rows = pd.DataFrame(
         {"color": ["red", None], "size": [None, "L"], "weight": [0.25, np.nan], "same": ["x", "x"]}, index=[5, 6]
@@ -354,7 +354,7 @@ def test_too_large_cliques_are_refused_by_name() -> None:
     X = np.column_stack([random.permutation(np.arange(300).repeat(2)) for _ in range(3)])
     X = np.column_stack([X, random.integers(2, size=(600, 3))])
     arcs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("a", "z"), ("c", "z")]
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=list("abcxyz"))
+    frame = pd.DataFrame(X, columns=list("abcxyz"))
     clf = tg.BayesNetClassifier(sr.FixedStructure(arcs)).fit(frame, X[:, 3])
     sentence = "the features 'a', 'b', 'c' have to be held together in a clique of 5.4e\\+07 cells"
     with pytest.raises(ValueError, match=sentence):

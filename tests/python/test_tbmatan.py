@@ -412,8 +412,9 @@ def test_subnormal_numbers_are_still_numbers_afterwards():
 # Old versions of matplotlib call new versions of their parser by old names.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pictures():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    import matplotlib as mpl
+
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     X, y = make_table(200, sizes=(2, 3, 2, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2))

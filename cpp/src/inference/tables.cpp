@@ -98,16 +98,6 @@ void add_term(LookupTables& tables, const LookupGroup& group, const Network& net
 
 }  // namespace
 
-std::vector<std::vector<double>> log_tables(const Network& network) {
-  std::vector<std::vector<double>> logs;
-  logs.reserve(network.n_features() + 1);
-  for (std::size_t f = 0; f < network.n_features(); ++f) logs.push_back(network.expanded_table(f));
-  logs.emplace_back(network.class_table().begin(), network.class_table().end());
-  for (std::vector<double>& table : logs)
-    for (double& cell : table) cell = std::log(cell);
-  return logs;
-}
-
 LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> logs) {
   LookupTables tables;
   tables.n_classes = network.n_classes();

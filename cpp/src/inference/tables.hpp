@@ -34,10 +34,8 @@ struct LookupTables {
   std::vector<double> cells;  ///< [group][joint value][padded class]
 };
 
+/// From logarithms of the tables of all features, [parents][values][classes] also where the class is no parent, and of
+/// the class's own table behind them.
 LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> log_tables);
-
-/// Logarithms of the tables of all features, [parents][values][classes] also where the class is no parent, and of the
-/// class's own table behind them; what summing out works on.
-std::vector<std::vector<double>> log_tables(const Network& network);
 
 }  // namespace tanager
