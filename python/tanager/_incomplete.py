@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -82,14 +83,17 @@ class _RowLearner(ParameterLearner):
         )
         return LearnedParameters(found["network"], trace=trace)
 
-    def _warn(self, trace: FitTrace | None, instead: str) -> None:
+    def _warned(self, made: LearnedParameters) -> LearnedParameters:
+        """Tell of too few iterations, and hand on what they led to."""
+        trace = made.trace
         if trace is not None and trace.stopped == "iteration limit":
             warnings.warn(
                 f"{type(self).__name__} stopped after max_iter={trace.n_iter} iterations before the objective was at "
-                f"its best to tol={self.tol:g}; {instead}",
+                f"its best to tol={self.tol:g}; raise one of them",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return made
 
 
 class EM(_RowLearner):
@@ -142,13 +146,7 @@ class EM(_RowLearner):
 
     def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
-
-        def call(dataset: _core.Dataset, **settings: Any) -> dict[str, Any]:
-            return _core.estimate_em(structure, dataset, alpha=alpha, **settings)
-
-        made = self._run(learning, call)
-        self._warn(made.trace, "raise one of them")
-        return made
+        return self._warned(self._run(learning, partial(_core.estimate_em, structure), alpha=alpha))
 
 
 class APN(_RowLearner):
@@ -198,13 +196,8 @@ class APN(_RowLearner):
     def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
         optimizer = _one_of(self.optimizer, "optimizer", _OPTIMIZERS)
-
-        def call(dataset: _core.Dataset, **settings: Any) -> dict[str, Any]:
-            return _core.estimate_apn(structure, dataset, alpha=alpha, optimizer=optimizer, **settings)
-
-        made = self._run(learning, call)
-        self._warn(made.trace, "raise one of them")
-        return made
+        call = partial(_core.estimate_apn, structure)
+        return self._warned(self._run(learning, call, alpha=alpha, optimizer=optimizer))
 
 
 class ELR(_RowLearner):
@@ -302,12 +295,10 @@ class ELR(_RowLearner):
         def call(dataset: _core.Dataset, **more: Any) -> dict[str, Any]:
             if self.tune_by is not None:
                 more["fold_of_row"] = self._folds(learning, dataset)
-            return _core.estimate_elr(structure, dataset, **settings, **more)
+            return _core.estimate_elr(structure, dataset, **more)
 
-        made = self._run(learning, call)
-        if self.tune_by is None and self.l2 > 0:
-            self._warn(made.trace, "raise one of them")
-        return made
+        made = self._run(learning, call, **settings)
+        return self._warned(made) if self.tune_by is None and self.l2 > 0 else made
 
     def _folds(self, learning: Learning, dataset: _core.Dataset) -> npt.NDArray[np.uint32]:
         if dataset.n_rows < 2:

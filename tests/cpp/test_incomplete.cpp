@@ -376,20 +376,36 @@ TEST(a_class_prior_stays_as_it_is) {
   CHECK(std::isfinite(estimate_em(kChain, data, {.class_prior = {0.0, 1.0}}).training.back()));
 }
 
+/// A line of which value and slope are known by formulas.
+Line line_of(const std::function<double(double)>& value, const std::function<double(double)>& slope) {
+  return {value, [=](double x) { return SlopedPoint{{x, value(x)}, slope(x)}; }};
+}
+
 TEST(lines_are_climbed_to_their_top) {
   int calls = 0;
-  const auto hump = [&](double x) {
-    ++calls;
-    return -(x - 3) * (x - 3);
-  };
-  for (const double guess : {1e-6, 0.1, 3.0, 50.0}) {
-    const LinePoint top = climb_line(hump, -9.0, 6.0, guess);
-    CHECK_NEAR(top.length, 3.0, 0.1);
+  const Line hump = line_of(
+      [&](double x) {
+        ++calls;
+        return -(x - 3) * (x - 3);
+      },
+      [](double x) { return -2 * (x - 3); });
+  for (const double guess : {1e-6, 0.1, 3.0, 50.0}) CHECK_NEAR(climb_line(hump, -9.0, 6.0, guess).length, 3.0, 0.3);
+  CHECK(calls < 60);
+  calls = 0;
+  climb_line(hump, -9.0, 6.0, 2.0);
+  CHECK_EQ(calls, 2);  // a parabola's top is found at once
+  // One that is anything but a parabola: steep at first, then long and flat, with its top at 10.
+  const Line skew = line_of([](double x) { return std::log1p(100 * x) - 100 * x / 1001; },
+                            [](double x) { return 100 / (1 + 100 * x) - 100.0 / 1001; });
+  for (const double guess : {1e-4, 0.1, 3.0, 500.0}) {
+    const LinePoint top = climb_line(skew, 0.0, skew.look_at(0).slope, guess);
+    CHECK(top.value > 0);
+    CHECK_EQ(top.value, skew.value_at(top.length));
+    CHECK(std::abs(skew.look_at(top.length).slope) <= 0.1 * skew.look_at(0).slope);
   }
-  CHECK(calls < 100);
-  const auto flat = [](double) { return 1.0; };
+  const Line flat = line_of([](double) { return 1.0; }, [](double) { return 0.0; });
   CHECK_EQ(climb_line(flat, 1.0, 1e-20, 1.0).length, 0.0);
-  const auto cliff = [](double x) { return x > 0.5 ? std::nan("") : x; };
+  const Line cliff = line_of([](double x) { return x > 0.5 ? std::nan("") : x; }, [](double) { return 1.0; });
   CHECK(climb_line(cliff, 0.0, 1.0, 1.0).length > 0.0);
 }
 

@@ -7,6 +7,7 @@ import time
 from threading import Event
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -44,26 +45,67 @@ def fitted(parameters, X, y, structure="tan", **settings):
     return tg.BayesNetClassifier(structure, parameters, random_state=0, **settings).fit(X, y)
 
 
-def test_naive_elr_is_logistic_regression():
-    X, y = draw_table(600)
+def read_table(shared, name):
+    table = pd.read_csv(shared / "data" / f"{name}.csv")
+    return table.iloc[:, :-1].to_numpy(), table.iloc[:, -1].to_numpy()
+
+
+@pytest.fixture(scope="module", params=["mdlp", "three intervals"])
+def pima(request, shared):
+    X, y = read_table(shared, "pima")
+    cuts = tg.MDLPDiscretizer() if request.param == "mdlp" else tg.EqualFrequencyDiscretizer(3)
+    return np.asarray(cuts.fit(X, y).transform(X)).astype(int), y
+
+
+def to_the_end(X, y, structure, optimizer):
+    clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=5000, tol=1e-9), X, y, structure)
+    trace = clf.parameter_trace_
+    assert trace.stopped == "converged"
+    found = clf.network_.conditional_log_likelihood(X, y)
+    assert found == pytest.approx(trace.training[trace.n_iter], rel=1e-9)
+    return found
+
+
+def check_logistic_regression(X, y):
     hot = OneHotEncoder(sparse_output=False).fit_transform(X)
     rival = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(hot, y)
-    expected = rival.predict_log_proba(hot)[np.arange(len(y)), y].sum()
+    truth = np.searchsorted(rival.classes_, y)
+    expected = rival.predict_log_proba(hot)[np.arange(len(y)), truth].sum()
     for optimizer in ("cg", "lbfgs"):
-        clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=2000, tol=1e-9), X, y, "naive")
-        assert clf.parameter_trace_.stopped == "converged"
-        found = clf.network_.conditional_log_likelihood(X, y)
-        assert found == pytest.approx(expected, rel=1e-6)
-        assert found == pytest.approx(clf.parameter_trace_.training[clf.parameter_trace_.n_iter], rel=1e-9)
+        assert to_the_end(X, y, "naive", optimizer) == pytest.approx(expected, rel=1e-6)
+
+
+def test_naive_elr_is_logistic_regression():
+    check_logistic_regression(*draw_table(600))
+
+
+def test_naive_elr_is_logistic_regression_on_pima(pima):
+    check_logistic_regression(*pima)
+
+
+def check_both_optimizers(X, y):
+    naive, tree = to_the_end(X, y, "naive", "lbfgs"), to_the_end(X, y, "tan", "lbfgs")
+    assert to_the_end(X, y, "tan", "cg") == pytest.approx(tree, rel=1e-6)
+    assert tree > naive + 1  # so that it is not the same task again
 
 
 def test_both_optimizers_reach_the_same_value_on_trees():
-    X, y = draw_table(600, n_classes=2)
-    ends = [
-        fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=3000, tol=1e-9), X, y).parameter_trace_.training[-1]
-        for optimizer in ("cg", "lbfgs")
-    ]
-    assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+    check_both_optimizers(*draw_table(600, n_classes=2))
+
+
+def test_both_optimizers_reach_the_same_value_on_trees_over_pima(pima):
+    check_both_optimizers(*pima)
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan"])
+@pytest.mark.parametrize("optimizer", ["cg", "lbfgs"])
+def test_chess_which_can_nearly_be_told_apart_ends_cleanly(shared, structure, optimizer):
+    X, y = read_table(shared, "chess")
+    clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=100_000), X, y, structure)
+    assert clf.parameter_trace_.stopped == "converged"
+    assert (np.diff(clf.parameter_trace_.training) > 0).all()
+    assert np.isfinite(clf.predict_log_proba(X)).all()
+    assert clf.score(X, y) > 0.975
 
 
 def test_gradients_are_finite_differences_where_the_class_stands_anywhere():

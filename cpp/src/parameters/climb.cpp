@@ -24,7 +24,10 @@ double largest_of(std::span<const double> x) {
 class ConjugateGradient : public Climb {
  public:
   ConjugateGradient(Hill hill, std::vector<double> start, double reach)
-      : Climb(std::move(hill), std::move(start), reach), direction_(gradient_), trial_(point_) {}
+      : Climb(std::move(hill), std::move(start), reach),
+        direction_(gradient_),
+        trial_(point_),
+        trial_gradient_(gradient_) {}
 
   bool step() override {
     double slope = dot(gradient_, direction_);
@@ -36,28 +39,32 @@ class ConjugateGradient : public Climb {
 
  private:
   bool climb(double slope) {
-    const auto value_at = [&](double length) {
-      move(direction_, length, trial_);
-      return hill_(trial_, {});
-    };
+    const Line line{[&](double length) {
+                      move(direction_, length, trial_);
+                      return hill_(trial_, {});
+                    },
+                    [&](double length) {
+                      move(direction_, length, trial_);
+                      const double value = look(trial_, trial_gradient_);
+                      return SlopedPoint{{length, value}, dot(trial_gradient_, direction_)};
+                    }};
     const double guess = last_rise_ > 0
                              ? std::min(1.01 * last_rise_ / slope, kFirstChange * 10 / largest_of(direction_))
                              : kFirstChange / largest_of(direction_);
-    const LinePoint top = climb_line(value_at, value_, slope, guess);
+    const LinePoint top = climb_line(line, value_, slope, guess);
     if (top.length <= 0) return false;
     last_rise_ = top.length * slope;
-    move(direction_, top.length, trial_);
+    value_ = top.value;
     point_.swap(trial_);
-    std::vector<double> before = gradient_;
-    value_ = look(point_, gradient_);
-    const double old = dot(before, before);
-    for (std::size_t i = 0; i < before.size(); ++i) before[i] = gradient_[i] - before[i];
-    const double share = old > 0 ? std::max(0.0, dot(gradient_, before) / old) : 0.0;
+    gradient_.swap(trial_gradient_);
+    const double old = dot(trial_gradient_, trial_gradient_);
+    for (std::size_t i = 0; i < gradient_.size(); ++i) trial_gradient_[i] = gradient_[i] - trial_gradient_[i];
+    const double share = old > 0 ? std::max(0.0, dot(gradient_, trial_gradient_) / old) : 0.0;
     for (std::size_t i = 0; i < direction_.size(); ++i) direction_[i] = gradient_[i] + share * direction_[i];
     return true;
   }
 
-  std::vector<double> direction_, trial_;
+  std::vector<double> direction_, trial_, trial_gradient_;
   double last_rise_ = 0;  // along the tangent
 };
 

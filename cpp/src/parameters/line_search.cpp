@@ -10,8 +10,11 @@ namespace {
 
 constexpr double kGolden = 0.38196601125010515180;  // 2 less the golden ratio
 constexpr int kMostHalvings = 40, kMostDoublings = 20, kMostTrials = 12;
-// The line need not be known better: the next direction makes up for it.
-constexpr double kTolerance = 0.02;
+// The top need not be known better, in shares of its length or of the slope at the start: the next direction makes up
+// for it.
+constexpr double kTolerance = 0.02, kNearlyFlat = 0.1;
+// How much nearer or farther than a guess a parabola is believed.
+constexpr double kNearest = 0.05, kFarthest = 8;
 
 /// Three lengths of which the middle one is the highest.
 struct Bracket {
@@ -25,9 +28,8 @@ double parabola_top(double start, double slope, const LinePoint& point) {
 }
 
 std::optional<Bracket> bracket(const std::function<double(double)>& value_at, double start, double slope,
-                               double guess) {
-  LinePoint low{0, start}, next{guess, value_at(guess)};
-  LinePoint high = next;
+                               LinePoint next) {
+  LinePoint low{0, start}, high = next;
   for (int i = 0; !(next.value > start); ++i) {
     if (i == kMostHalvings || next.length <= 0) return std::nullopt;
     high = next;
@@ -47,14 +49,11 @@ std::optional<Bracket> bracket(const std::function<double(double)>& value_at, do
   return Bracket{low, next, next};  // it rises for ever, as far as anybody looks
 }
 
-}  // namespace
-
-LinePoint climb_line(const std::function<double(double)>& value_at, double start, double slope, double guess) {
-  const std::optional<Bracket> found = bracket(value_at, start, slope, guess);
-  if (!found) return {};
-  double a = found->low.length, b = found->high.length;
+/// Brent's method.
+LinePoint narrow(const std::function<double(double)>& value_at, const Bracket& found) {
+  double a = found.low.length, b = found.high.length;
   // The best point so far, the second best, and the one before that.
-  LinePoint best = found->middle, second = found->low, third = found->high;
+  LinePoint best = found.middle, second = found.low, third = found.high;
   if (third.value > second.value) std::swap(second, third);
   double last = b - a, before = last;
   for (int i = 0; i < kMostTrials; ++i) {
@@ -95,6 +94,21 @@ LinePoint climb_line(const std::function<double(double)>& value_at, double start
     }
   }
   return best;
+}
+
+}  // namespace
+
+LinePoint climb_line(const Line& line, double start, double slope, double guess) {
+  LinePoint known{guess, line.value_at(guess)};
+  if (std::isfinite(known.value)) {
+    const double top = std::clamp(parabola_top(start, slope, known), kNearest * guess, kFarthest * guess);
+    const SlopedPoint near = line.look_at(top);
+    if (near.value > start && std::abs(near.slope) <= kNearlyFlat * slope) return near;
+    if (near.value > known.value) known = near;
+  }
+  const std::optional<Bracket> found = bracket(line.value_at, start, slope, known);
+  if (!found) return {};
+  return line.look_at(narrow(line.value_at, *found).length);
 }
 
 }  // namespace tanager

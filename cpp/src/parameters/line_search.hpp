@@ -1,4 +1,4 @@
-// The highest point along a line, without derivatives (Brent 1973).
+// The highest point along a line (Brent 1973), derivatives being dear.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,21 @@ struct LinePoint {
   double value = 0;
 };
 
-/// Finds a length above zero with a value above `start`, near the highest: a step up is bracketed from `guess`, which
-/// is then narrowed by parabolas and golden sections. Length zero if there is no step up that rounding could tell.
+/// A point with the derivative along the line.
+struct SlopedPoint : LinePoint {
+  double slope = 0;
+};
+
+/// Values along a line, by the length from its start.
+struct Line {
+  std::function<double(double)> value_at;
+  std::function<SlopedPoint(double)> look_at;  // costs more
+};
+
+/// Finds a length above zero with a value above `start`, near the highest. A parabola through the start and `guess`
+/// tells where to look; if the line is not nearly flat there, a step up is bracketed, and narrowed by parabolas and
+/// golden sections. The last look is at what is returned. Length zero if there is no step up that rounding could tell.
 /// `slope` is the derivative at zero, above zero.
-LinePoint climb_line(const std::function<double(double)>& value_at, double start, double slope, double guess);
+LinePoint climb_line(const Line& line, double start, double slope, double guess);
 
 }  // namespace tanager

@@ -30,6 +30,22 @@ void normalize_configuration(const double* parameters, std::size_t values, std::
     }
 }
 
+/// Calls use(block, i, sum) for every cell i, with the sum of the counts of its distribution.
+template <class Use>
+void with_sums(const std::vector<FamilyBlock>& blocks, std::size_t n_classes, std::span<const double> counts, Use use) {
+  std::vector<double> sums(n_classes);
+  for (const FamilyBlock& block : blocks) {
+    const std::size_t width = block.values * block.inner;
+    for (std::size_t start = block.offset; start < block.offset + block.size; start += width) {
+      std::fill_n(sums.begin(), block.inner, 0.0);
+      for (std::size_t i = start; i < start + width; i += block.inner)
+        for (std::size_t c = 0; c < block.inner; ++c) sums[c] += counts[i + c];
+      for (std::size_t i = start; i < start + width; i += block.inner)
+        for (std::size_t c = 0; c < block.inner; ++c) use(block, i + c, sums[c]);
+    }
+  }
+}
+
 }  // namespace
 
 SoftmaxFamilies::SoftmaxFamilies(const Structure& structure, std::vector<std::uint32_t> cardinalities,
@@ -126,34 +142,15 @@ void SoftmaxFamilies::contract(std::span<const double> expanded, std::span<doubl
 }
 
 void SoftmaxFamilies::to_gradient(std::span<const double> probabilities, std::span<double> counts) const {
-  std::vector<double> sums(n_classes_);
-  for (const FamilyBlock& block : blocks_) {
-    const std::size_t width = block.values * block.inner;
-    for (std::size_t start = block.offset; start < block.offset + block.size; start += width) {
-      std::fill_n(sums.begin(), block.inner, 0.0);
-      for (std::size_t i = start; i < start + width; i += block.inner)
-        for (std::size_t c = 0; c < block.inner; ++c) sums[c] += counts[i + c];
-      for (std::size_t i = start; i < start + width; i += block.inner)
-        for (std::size_t c = 0; c < block.inner; ++c) counts[i + c] -= probabilities[i + c] * sums[c];
-    }
-  }
+  with_sums(blocks_, n_classes_, counts,
+            [&](const FamilyBlock&, std::size_t i, double sum) { counts[i] -= probabilities[i] * sum; });
 }
 
 void SoftmaxFamilies::to_probabilities(std::span<const double> before, double alpha, std::span<double> counts) const {
-  std::vector<double> sums(n_classes_);
-  for (const FamilyBlock& block : blocks_) {
-    const std::size_t width = block.values * block.inner;
-    for (std::size_t start = block.offset; start < block.offset + block.size; start += width) {
-      std::fill_n(sums.begin(), block.inner, 0.0);
-      for (std::size_t i = start; i < start + width; i += block.inner)
-        for (std::size_t c = 0; c < block.inner; ++c) sums[c] += counts[i + c];
-      for (std::size_t i = start; i < start + width; i += block.inner)
-        for (std::size_t c = 0; c < block.inner; ++c) {
-          const double total = sums[c] + static_cast<double>(block.values) * alpha;
-          counts[i + c] = total > 0 ? (counts[i + c] + alpha) / total : before[i + c];
-        }
-    }
-  }
+  with_sums(blocks_, n_classes_, counts, [&](const FamilyBlock& block, std::size_t i, double sum) {
+    const double total = sum + static_cast<double>(block.values) * alpha;
+    counts[i] = total > 0 ? (counts[i] + alpha) / total : before[i];
+  });
 }
 
 }  // namespace tanager
