@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -44,9 +45,11 @@ def prefix_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) ->
     # The rules of installing are what is tried here, so that a library that is compiled already will do.
     if library := installed_library():
         shutil.copy(library, folder / "build" / "cpp")
+        shutil.copy(Path(sysconfig.get_path("scripts")) / "tanager-predict", folder / "build" / "cpp" / "programs")
     else:
         build(cmake_bin, folder / "build")
     run(cmake_bin / "cmake", "--install", folder / "build", "--prefix", folder / "installed")
+    assert run(folder / "installed" / "bin" / "tanager-predict", "--version").split()[1] == tanager.__version__
     return build_program(cmake_bin, folder / "program", f"-DCMAKE_PREFIX_PATH={folder / 'installed'}")
 
 

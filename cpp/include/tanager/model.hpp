@@ -67,8 +67,8 @@ class Model {
   std::size_t feature_index(std::string_view name) const;
   /// Code of a value of a feature, kMissing for NaN and for a value never seen in learning. A number given for a
   /// feature of intervals is cut; text given for a feature of intervals, or whose labels are numbers or booleans, is
-  /// read as one
-  /// ("3" and "3.0" both find 3, "true" and "True" find true). Allocates nothing.
+  /// read as one ("3", " +3" and "3.0" all find 3, "true", "True" and "TRUE" find true).
+  /// Allocates nothing.
   Code encode(std::size_t feature, std::string_view value) const;
   Code encode(std::size_t feature, double value) const;
   Code encode(std::string_view feature, std::string_view value) const { return encode(feature_index(feature), value); }

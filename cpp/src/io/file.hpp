@@ -34,9 +34,29 @@ class InputFile {
   std::unique_ptr<Handle> handle_;
 };
 
-/// Puts a file with this content in the place of `path`: written under a passing name in the same folder, forced to the
-/// disk, then renamed. If anything fails, what was at `path` stays as it was and the passing file is removed.
-/// Keeps the permissions of the file it replaces, and writes through a symbolic link to what it names.
+/// A file that appears under its name as a whole or not at all: written under a passing name in the same folder, forced
+/// to the disk, then renamed. Until then, and if anything fails, what was there stays as it was; the passing file is
+/// removed. Keeps the permissions of the file it replaces, and writes through a symbolic link to what it names.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Adds to the content.
+  void write(std::span<const std::byte> content);
+  /// Puts the file in its place. Nothing can be added after.
+  void commit();
+  /// The passing name, for who must remove it without coming back here: a handler of signals.
+  const std::string& passing_path() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Puts a file with this content in the place of `path`, as an OutputFile does.
 void replace_file(const std::string& path, std::span<const std::byte> content);
 
 }  // namespace tanager::io

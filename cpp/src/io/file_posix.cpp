@@ -119,6 +119,7 @@ class PassingFile {
   PassingFile& operator=(const PassingFile&) = delete;
 
   Descriptor& descriptor() { return descriptor_; }
+  const std::string& path() const { return path_; }
   void rename_to(const std::string& target) {
     if (std::rename(path_.c_str(), target.c_str()) == -1) fail(errno);
     path_.clear();
@@ -187,15 +188,40 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
+struct OutputFile::State {
+  explicit State(const std::string& path) : target(find_target(path)), file(target.folder) {}
+
+  Target target;
+  PassingFile file;
+};
+
+OutputFile::OutputFile(const std::string& path) : state_(new State(path)) {
+  const auto& permissions = state_->target.permissions;
+  if (permissions && ::fchmod(state_->file.descriptor().get(), *permissions) == -1) fail(errno);
+}
+
+OutputFile::~OutputFile() = default;
+
+void OutputFile::write(std::span<const std::byte> content) {
+  write_all(state_->file.descriptor().get(), content);
+}
+
+void OutputFile::commit() {
+  Descriptor& descriptor = state_->file.descriptor();
+  force_to_disk(descriptor.get());
+  descriptor.close();
+  state_->file.rename_to(state_->target.path);
+  force_folder_to_disk(state_->target.folder);
+}
+
+const std::string& OutputFile::passing_path() const {
+  return state_->file.path();
+}
+
 void replace_file(const std::string& path, std::span<const std::byte> content) {
-  const Target target = find_target(path);
-  PassingFile file(target.folder);
-  if (target.permissions && ::fchmod(file.descriptor().get(), *target.permissions) == -1) fail(errno);
-  write_all(file.descriptor().get(), content);
-  force_to_disk(file.descriptor().get());
-  file.descriptor().close();
-  file.rename_to(target.path);
-  force_folder_to_disk(target.folder);
+  OutputFile file(path);
+  file.write(content);
+  file.commit();
 }
 
 }  // namespace tanager::io

@@ -22,43 +22,34 @@ fs::path to_path(const std::string& path) {
   return fs::path(std::u8string(path.begin(), path.end()));
 }
 
-/// The passing file, removed again unless it is renamed into place.
-class PassingFile {
- public:
-  explicit PassingFile(const fs::path& folder) {
-    const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
-    const std::uint64_t chance = (std::uint64_t{std::random_device{}()} << 32) ^ now;
-    path_ = folder / (".tanager-" + std::to_string(chance) + ".tmp");
-  }
-  ~PassingFile() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove(path_, ignored);
-  }
-  PassingFile(const PassingFile&) = delete;
-  PassingFile& operator=(const PassingFile&) = delete;
-
-  void write(std::span<const std::byte> content) const {
-    std::ofstream out(path_, std::ios::binary | std::ios::trunc);
-    if (!out) throw ModelFileError("no file can be created in its folder");
-    out.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
-    out.close();
-    if (!out) throw ModelFileError("writing failed, perhaps because the disk is full");
-  }
-  void set_permissions(fs::perms permissions) const {
-    std::error_code error;
-    fs::permissions(path_, permissions, error);
-    if (error) throw ModelFileError(error.message());
-  }
-  void rename_to(const fs::path& target) {
-    std::error_code error;
-    fs::rename(path_, target, error);
-    if (error) throw ModelFileError(error.message());
-    path_.clear();
-  }
-
- private:
-  fs::path path_;
+/// What a path names after symbolic links, with its status if there is such a file already.
+struct Target {
+  fs::path path;
+  fs::path folder;
+  fs::file_status status;
 };
+
+Target find_target(const std::string& path) {
+  fs::path target = to_path(path);
+  std::error_code error;
+  if (fs::is_symlink(target, error)) {
+    target = fs::weakly_canonical(target, error);
+    if (error) throw ModelFileError(error.message());
+  }
+  const fs::file_status status = fs::status(target, error);
+  if (fs::is_directory(status)) throw ModelFileError("it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw ModelFileError("it is a device or pipe, not a regular file");
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) throw ModelFileError("the folder '" + folder.string() + "' does not exist");
+  return {target, folder, status};
+}
+
+std::string passing_name() {
+  const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const std::uint64_t chance = (std::uint64_t{std::random_device{}()} << 32) ^ now;
+  return ".tanager-" + std::to_string(chance) + ".tmp";
+}
 
 }  // namespace
 
@@ -94,23 +85,51 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (!stream) throw ModelFileError("it became shorter while it was read, or reading failed");
 }
 
-void replace_file(const std::string& path, std::span<const std::byte> content) {
-  fs::path target = to_path(path);
+struct OutputFile::State {
+  Target target;
+  fs::path passing;
+  std::string passing_text;
+  std::ofstream stream;
+};
+
+OutputFile::OutputFile(const std::string& path) : state_(new State) {
+  state_->target = find_target(path);
+  state_->passing = state_->target.folder / passing_name();
+  state_->passing_text = state_->passing.string();
+  state_->stream.open(state_->passing, std::ios::binary | std::ios::trunc);
+  if (!state_->stream) throw ModelFileError("no file can be created in its folder");
+}
+
+OutputFile::~OutputFile() {
+  state_->stream.close();
+  std::error_code ignored;
+  if (!state_->passing.empty()) fs::remove(state_->passing, ignored);
+}
+
+void OutputFile::write(std::span<const std::byte> content) {
+  state_->stream.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+  if (!state_->stream) throw ModelFileError("writing failed, perhaps because the disk is full");
+}
+
+void OutputFile::commit() {
+  state_->stream.close();
+  if (!state_->stream) throw ModelFileError("writing failed, perhaps because the disk is full");
   std::error_code error;
-  if (fs::is_symlink(target, error)) {
-    target = fs::weakly_canonical(target, error);
-    if (error) throw ModelFileError(error.message());
-  }
-  const fs::file_status status = fs::status(target, error);
-  if (fs::is_directory(status)) throw ModelFileError("it is a folder");
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    throw ModelFileError("it is a device or pipe, not a regular file");
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) throw ModelFileError("the folder '" + folder.string() + "' does not exist");
-  PassingFile file(folder);
+  if (fs::exists(state_->target.status)) fs::permissions(state_->passing, state_->target.status.permissions(), error);
+  if (!error) fs::rename(state_->passing, state_->target.path, error);
+  if (error) throw ModelFileError(error.message());
+  state_->passing.clear();
+  state_->passing_text.clear();
+}
+
+const std::string& OutputFile::passing_path() const {
+  return state_->passing_text;
+}
+
+void replace_file(const std::string& path, std::span<const std::byte> content) {
+  OutputFile file(path);
   file.write(content);
-  if (fs::exists(status)) file.set_permissions(status.permissions());
-  file.rename_to(target);
+  file.commit();
 }
 
 }  // namespace tanager::io

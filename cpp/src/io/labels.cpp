@@ -65,9 +65,38 @@ Code find(std::span<const Label> labels, std::span<const Code> order, const Numb
 }
 
 std::optional<bool> parse_flag(std::string_view text) {
-  if (text == "true" || text == "True") return true;
-  if (text == "false" || text == "False") return false;
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
   return std::nullopt;
+}
+
+/// A number as tables have them, without blanks around it and without a plus sign, neither of which from_chars takes.
+std::string_view bare_number(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
+  return text;
+}
+
+/// What a number beyond the range of a double is nearest to: zero or an infinity.
+double out_of_range(std::string_view text) {
+  const double sign = text.front() == '-' ? -1.0 : 1.0;
+  if (sign < 0.0) text.remove_prefix(1);
+  const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, exponent_at);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = std::min(digits.find_first_not_of("0."), digits.size());
+  double magnitude = static_cast<double>(point) - static_cast<double>(first);
+  if (exponent_at < text.size()) {
+    std::string_view exponent = bare_number(text.substr(exponent_at + 1));
+    const bool negative = exponent.front() == '-';
+    std::int64_t value = 0;
+    if (std::from_chars(exponent.data(), exponent.data() + exponent.size(), value).ec != std::errc())
+      return negative ? sign * 0.0 : sign * std::numeric_limits<double>::infinity();
+    magnitude += static_cast<double>(value);
+  }
+  return magnitude > 0.0 ? sign * std::numeric_limits<double>::infinity() : sign * 0.0;
 }
 
 template <class T>
@@ -124,6 +153,7 @@ Code find_text(std::span<const Label> labels, std::span<const Code> order, std::
   if (at != order.end() && std::get<std::string>(labels[*at]) == value) return *at;
   if (order.empty() || std::holds_alternative<std::string>(labels[order.front()])) return kMissing;
 
+  value = bare_number(value);
   if (const auto flag = parse_flag(value)) {
     const Code code = find(labels, order, Number{true, *flag ? 1 : 0, 0.0});
     return code != kMissing && std::holds_alternative<bool>(labels[code]) ? code : kMissing;
@@ -140,8 +170,17 @@ std::string label_text(const Label& label) {
 }
 
 double parse_number(std::string_view text) {
+  text = bare_number(text);
   double value = 0.0;
-  return parse(text, value) ? value : std::numeric_limits<double>::quiet_NaN();
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (rest != end || error == std::errc::invalid_argument) return std::numeric_limits<double>::quiet_NaN();
+  return error == std::errc() ? value : out_of_range(text);
+}
+
+bool spells_nan(std::string_view text) {
+  double value = 0.0;
+  return parse(bare_number(text), value) && std::isnan(value);
 }
 
 }  // namespace tanager::io

@@ -26,7 +26,10 @@ Code find_text(std::span<const Label> labels, std::span<const Code> order, std::
 /// A label as text: true, false, or the shortest text that reads back as the same number.
 std::string label_text(const Label& label);
 
-/// The number that a text spells as a whole, NaN if it spells none.
+/// The number that a text spells as a whole, NaN if it spells none. Blanks around it and a plus sign are allowed;
+/// beyond the range of a double it is an infinity or zero.
 double parse_number(std::string_view text);
+/// Whether a text spells NaN, as some programs write missing numbers.
+bool spells_nan(std::string_view text);
 
 }  // namespace tanager::io
