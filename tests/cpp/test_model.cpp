@@ -116,13 +116,14 @@ TEST(values_are_encoded_by_label) {
   CHECK_EQ(model.encode("", "9223372036854775807"), 2);
   CHECK_EQ(model.encode("", 9223372036854775808.0), kMissing);
   CHECK_EQ(model.encode("", "9223372036854775808"), kMissing);
+  CHECK_EQ(model.encode("", " +9007199254740993\t"), 1);
   for (const char* text : {"", " 1", "1 ", "0x1", "one", "1e999", "nan", "inf", "true"})
     CHECK_EQ(model.encode("", text), kMissing);
 
-  for (const char* text : {"true", "True", "1", "1.0"}) CHECK_EQ(model.encode("flag", text), 0);
-  for (const char* text : {"false", "False", "0", "-0.0"}) CHECK_EQ(model.encode("flag", text), 1);
+  for (const char* text : {"true", "True", "TRUE", "1", "1.0", "+1", " true "}) CHECK_EQ(model.encode("flag", text), 0);
+  for (const char* text : {"false", "False", "FALSE", "0", "-0.0"}) CHECK_EQ(model.encode("flag", text), 1);
   CHECK_EQ(model.encode("flag", 1.0), 0);
-  CHECK_EQ(model.encode("flag", "TRUE"), kMissing);
+  for (const char* text : {"tRUE", "t", "+true", "yes"}) CHECK_EQ(model.encode("flag", text), kMissing);
   CHECK_EQ(model.encode("flag", 2.0), kMissing);
 
   CHECK_EQ(model.encode("real", 0.0), 0);

@@ -70,11 +70,16 @@ std::optional<bool> parse_flag(std::string_view text) {
   return std::nullopt;
 }
 
-/// A number as tables have them, without blanks around it and without a plus sign, neither of which from_chars takes.
-std::string_view bare_number(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// A number as tables have them, without blanks around it and without a plus sign, neither of which from_chars takes.
+std::string_view bare_number(std::string_view text) {
+  text = without_blanks(text);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+') text.remove_prefix(1);
   return text;
 }
@@ -153,12 +158,11 @@ Code find_text(std::span<const Label> labels, std::span<const Code> order, std::
   if (at != order.end() && std::get<std::string>(labels[*at]) == value) return *at;
   if (order.empty() || std::holds_alternative<std::string>(labels[order.front()])) return kMissing;
 
-  value = bare_number(value);
-  if (const auto flag = parse_flag(value)) {
+  if (const auto flag = parse_flag(without_blanks(value))) {
     const Code code = find(labels, order, Number{true, *flag ? 1 : 0, 0.0});
     return code != kMissing && std::holds_alternative<bool>(labels[code]) ? code : kMissing;
   }
-  if (std::int64_t whole = 0; parse(value, whole)) return find(labels, order, Number{true, whole, 0.0});
+  if (std::int64_t whole = 0; parse(bare_number(value), whole)) return find(labels, order, Number{true, whole, 0.0});
   return find_number(labels, order, parse_number(value));
 }
 
