@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,6 +72,30 @@ class CrossValidation:
             self.scores[name][score][result.fold] = value
         self.fit_seconds[name][result.fold] = result.fit_seconds
         self.predict_seconds[name][result.fold] = result.predict_seconds
+
+    @staticmethod
+    def joined(results: Sequence[CrossValidation]) -> CrossValidation:
+        """Return one result with the classifiers of several, which were judged by the same scores on the same folds.
+
+        Parameters
+        ----------
+        results : sequence of CrossValidation
+            At least one; no name may come twice.
+        """
+        first = results[0]
+        names = [name for result in results for name in result.names]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the names of the classifiers must differ, but are {names}")
+        for other in results[1:]:
+            same_rows = np.array_equal(other.n_train, first.n_train) and np.array_equal(other.n_test, first.n_test)
+            if not same_rows or other.scoring != first.scoring:
+                raise ValueError("only results of the same scores on the same folds can be joined")
+        whole = copy(first)
+        whole.names = names
+        whole.scores = {name: scores for result in results for name, scores in result.scores.items()}
+        whole.fit_seconds = {name: s for result in results for name, s in result.fit_seconds.items()}
+        whole.predict_seconds = {name: s for result in results for name, s in result.predict_seconds.items()}
+        return whole
 
     def __getitem__(self, key: str) -> Floats | dict[str, Floats]:
         if key in self.scores:

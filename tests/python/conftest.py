@@ -14,6 +14,7 @@ hypothesis.settings.load_profile("tanager")
 # scikit-learn leaves its array-API check out unless this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+from cli_helpers import run, weather  # noqa: F401  # fixtures
 from cmake_helpers import ROOT, build, configure, installed_library
 
 

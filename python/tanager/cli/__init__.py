@@ -1,0 +1,90 @@
+"""The command line: ``tanager fit | predict | cv | compare | inspect | report | convert | demo``.
+
+One module per command, each with ``add_options(parser)`` and ``run(options)``; a module is imported only when its command
+is asked for. What they share is in the modules that begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from ._errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, leave, run_safely
+
+__all__ = ["BAD_INPUT", "COMMANDS", "FAILURE", "INTERRUPTED", "OK", "build_parser", "main"]
+
+#: What each command does, in the order of the help.
+COMMANDS = {
+    "fit": "learn a classifier from a table and write a model file",
+    "predict": "predict the classes of a table's rows with a model file",
+    "cv": "judge one classifier by cross-validation, fold by fold",
+    "compare": "cross-validate many classifiers on one table, best first",
+    "inspect": "show what a model file holds: structure, features, tables",
+    "report": "write a report on a model, with its scores on a table",
+    "convert": "rewrite a table or a model file in another format",
+    "demo": "learn, compare, save, load and predict on tables that come with the package",
+}
+
+_EPILOG = """\
+tables: CSV (also .gz), Parquet, Arrow IPC (file or stream), folders of them, and - for standard input.
+'tanager COMMAND --help' has the options of a command, and examples.
+
+exit codes: 0 all went well, 1 it failed, 2 the input or an option was wrong, 130 it was interrupted (Ctrl-C).
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end with exit code 2."""
+        self.exit(BAD_INPUT, f"{self.prog}: {message}; see '{self.prog} --help'\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; errors are one sentence on standard error, never a traceback."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    asked_for = next((argument for argument in given if not argument.startswith("-")), None)
+    try:
+        parser = build_parser({asked_for} & COMMANDS.keys())  # type: ignore[arg-type]
+        options = parser.parse_args(given)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else OK
+    if "run" not in options:
+        parser.print_help()
+        return BAD_INPUT
+    run: Callable[[argparse.Namespace], None] = options.run
+    code = run_safely(run, options)
+    return leave(code) if arguments is None else code
+
+
+def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Make the parser; only the named commands are imported and get their options."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = Parser(
+        prog="tanager", description="Discrete Bayesian network classifiers.", epilog=_EPILOG, formatter_class=form
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, formatter_class=form)
+        if name in with_options:
+            module = import_module(f".{name}", __name__)
+            command.description, _, command.epilog = module.HELP.strip().partition("\n\nexamples:")
+            command.epilog = f"examples:{command.epilog}" if command.epilog else None
+            module.add_options(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Show the version; it is asked of the core only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> None:
+        from .. import __version__
+
+        print(f"tanager {__version__}")  # noqa: T201
+        parser.exit(OK)

@@ -1,0 +1,238 @@
+"""CSV files in batches: a column has one type, whatever the block it is read in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from ._errors import InputError, reading
+from ._formats import DASH, is_compressed, standard_input
+
+#: Cells that mean "missing" unless the user says otherwise.
+MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
+#: Text as the number of its value: distinct texts are then looked at once, not once per row.
+CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
+#: What the cells of a column are; each kind can hold what stands before it.
+Kind = Literal["nothing", "integer", "float", "string"]
+ARROW_TYPES: dict[Kind, Any] = {
+    "nothing": pa.string(),
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "string": pa.string(),
+}
+#: Is told how many rows came, and how much of the file they are (from 0 to 1, if known).
+Tell = Callable[[int, float | None], None]
+
+# Whole numbers as people write numbers: a code such as 007 is no number.
+_INTEGER = r"^\s*(?:0|-?[1-9][0-9]{0,18})\s*$"
+_FLOAT = r"^\s*[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*$"
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 16, 1 << 25
+
+
+class CsvSource:
+    """A CSV file, or standard input, which can be read only once.
+
+    Parameters
+    ----------
+    name : str
+        Path, or "-".
+    delimiter : str or None
+        None means a comma, or a tab if the name ends in .tsv.
+    missing : sequence of str
+        Cells that mean "missing".
+    header : bool
+        Whether the first line has the names; otherwise they are x0, x1, ...
+    memory : int
+        Bytes that batches may take; a block of the file is a small part of that.
+    """
+
+    def __init__(self, name: str, *, delimiter: str | None, missing: Sequence[str], header: bool, memory: int) -> None:
+        self.name = name
+        self.shown = "standard input" if name == DASH else name
+        self.missing = list(missing)
+        by_name = "\t" if Path(name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
+        self._delimiter = delimiter or by_name
+        self._header = header
+        self._block = max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, memory // 32))
+        self._compressed = is_compressed(name)
+        self._path: str | None = None if name == DASH else name
+        self._kept: Any = None
+        self._started = False
+        with reading(self.shown):
+            self.names = self._read_names()
+
+    def repeatable(self) -> CsvSource:
+        """Let standard input be read several times: it is copied to a temporary file first."""
+        if self._path is None:
+            self._kept = tempfile.NamedTemporaryFile(prefix="tanager-")  # noqa: SIM115  # lives as long as this object
+            shutil.copyfileobj(self._rest, self._kept)
+            self._kept.flush()
+            self._path = self._kept.name
+        return self
+
+    def read(self, types: Mapping[str, Any], tell: Tell | None = None) -> Iterator[Any]:
+        """Yield record batches of the columns that `types` names, in this order.
+
+        Markers of missing cells are null in columns of numbers and of plain strings; in `CODED_TEXT` columns all text is
+        as it stands in the file.
+        """
+        plain = any(pa.types.is_string(kind) for kind in types.values())
+        convert = csv.ConvertOptions(
+            column_types=dict(types),
+            include_columns=list(types),
+            null_values=self.missing,
+            strings_can_be_null=plain,
+            quoted_strings_can_be_null=True,
+        )
+        with (
+            reading(self.shown, self._with_name),
+            self._opened() as (file, position),
+            closing(self._open(file, convert)) as reader,
+        ):
+            for batch in reader:
+                if batch.num_rows:
+                    if tell is not None:
+                        tell(batch.num_rows, position())
+                    yield batch
+
+    def widen(self, kinds: dict[str, Kind], tell: Tell | None = None) -> int:
+        """Look at all rows, and let columns be of less narrow kinds where their cells ask for it; return how many rows.
+
+        A column is of whole numbers or of numbers if all its cells that are not missing are; a leading zero, as in 007,
+        makes it text.
+        """
+        n_rows = 0
+        for batch in self.read(dict.fromkeys(kinds, CODED_TEXT), tell):
+            n_rows += batch.num_rows
+            for name, column in zip(list(kinds), batch.columns, strict=True):
+                if kinds[name] != "string":
+                    kinds[name] = self._widen(kinds[name], column.dictionary)
+        return n_rows
+
+    def _with_name(self, message: str) -> str:
+        """Return what Arrow says with the name of a column in place of its number."""
+        found = re.match(r"In CSV column #(\d+): CSV conversion error to (\w+): invalid value (.*)", message)
+        if found is None or int(found[1]) >= len(self.names):
+            return message
+        return f"column {self.names[int(found[1])]!r} needs numbers, but holds {found[3]}"
+
+    def _widen(self, kind: Kind, texts: Any) -> Kind:
+        texts = texts.filter(pc.invert(pc.is_in(texts, pa.array(self.missing, pa.string()))))
+        if len(texts) == 0:
+            return kind
+        whole = kind != "float" and pc.all(pc.match_substring_regex(texts, _INTEGER)).as_py()
+        if whole and _fits(texts):
+            return "integer"
+        return "float" if pc.all(pc.match_substring_regex(texts, _FLOAT)).as_py() else "string"
+
+    def _read_names(self) -> list[str]:
+        if self._path is None and self._compressed:
+            source = standard_input()
+            head = source.read(self._block)
+            self._rest: Any = _Joined(head, source)
+            first = _first_record(gzip.GzipFile(fileobj=io.BytesIO(head)).readline)
+        elif self._path is None:
+            # Only the lines of the header are taken, so that nothing waits for more.
+            source = standard_input()
+            first = _first_record(source.readline)
+            self._rest = _Joined(first, source)
+        else:
+            with gzip.open(self._path) if self._compressed else Path(self._path).open("rb") as file:
+                first = _first_record(file.readline)
+        if not first.strip():
+            raise InputError(f"{self.shown} is empty")
+        options = csv.ReadOptions(autogenerate_column_names=not self._header)
+        parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
+        names = csv.read_csv(pa.BufferReader(first), options, parse).schema.names
+        names = names if self._header else [f"x{i}" for i in range(len(names))]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
+        return names
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, Callable[[], float | None]]]:
+        """Open the file, and yield it with what tells how much of it has been read."""
+        if self._path is None:
+            if self._started:
+                raise InputError("standard input can be read only once")
+            self._started = True
+            file: Any = pa.PythonFile(self._rest, mode="r")
+            yield pa.CompressedInputStream(file, "gzip") if self._compressed else file, lambda: None
+            return
+        with pa.OSFile(self._path) as raw:
+            size = max(raw.size(), 1)
+            stream = pa.CompressedInputStream(raw, "gzip") if self._compressed else raw
+            yield stream, lambda: 1.0 if raw.closed else min(1.0, raw.tell() / size)
+
+    def _open(self, file: Any, convert: Any) -> Any:
+        names = {} if self._header else {"column_names": self.names}
+        return csv.open_csv(
+            file,
+            csv.ReadOptions(block_size=self._block, **names),
+            csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert,
+        )
+
+
+def _fits(texts: Any) -> bool:
+    """Tell whether whole numbers of up to 19 digits fit 64 bits."""
+    try:
+        pc.cast(pc.utf8_trim_whitespace(texts), pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _first_record(readline: Callable[[int], bytes]) -> bytes:
+    """Return the lines up to the first line end outside of quotes that has something before it."""
+    text = b""
+    while len(text) < _LARGEST_BLOCK:
+        line = readline(_LARGEST_BLOCK)
+        text += line
+        if not line or (text.strip(b"\xef\xbb\xbf \t\r\n") and text.count(b'"') % 2 == 0):
+            break
+    return text
+
+
+class _Joined:
+    """A file of bytes that were read already and of what follows them."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self._head = head
+        self._rest = rest
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes."""
+        if self._head:
+            size = len(self._head) if size < 0 else size
+            taken, self._head = self._head[:size], self._head[size:]
+            return taken
+        return b"" if self._rest is None else self._rest.read(size)
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Tell that there is no way back."""
+        return False
+
+    def writable(self) -> bool:
+        """Tell that it cannot be written."""
+        return False
+
+    def close(self) -> None:
+        """Do nothing: standard input is not ours."""

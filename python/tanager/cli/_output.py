@@ -1,0 +1,149 @@
+"""Files that appear whole or not at all, and tables written to them."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import secrets
+import stat
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ._errors import ReadFailure
+from ._formats import DASH, Format, is_gzip_name, standard_output
+
+
+@contextmanager
+def whole_file(name: str) -> Iterator[Any]:
+    """Yield a binary file to write; under its name it appears only when all went well, and otherwise not at all.
+
+    What is written goes to a temporary file in the same folder, which gets the name at the end. "-" is standard output, and
+    pipes and devices are written as they are.
+    """
+    if name == DASH:
+        yield standard_output()
+        standard_output().flush()
+        return
+    path = Path(os.path.realpath(name))  # a link stays a link, to the new file
+    try:
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            with path.open("wb") as file:
+                yield file
+            return
+        with _temporary(path) as file:
+            yield file
+    except (BrokenPipeError, ReadFailure):
+        raise
+    except OSError as error:
+        reason = os.strerror(error.errno).lower() if error.errno else str(error)
+        raise OSError(f"{name} cannot be written: {reason}") from error
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[Any]:
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.part")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return  # some systems do not open folders; the file itself is safe
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+class TableWriter(ABC):
+    """Writes record batches of one schema."""
+
+    @abstractmethod
+    def write(self, batch: Any) -> None:
+        """Write the rows of a record batch."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write what comes at the end."""
+
+
+@contextmanager
+def table_writer(name: str, form: Format, schema: Any, *, delimiter: str = ",") -> Iterator[TableWriter]:
+    """Yield what writes a table; the file appears when all went well."""
+    with whole_file(name) as file:
+        writer = _make_writer(name, form, file, schema, delimiter)
+        yield writer
+        writer.close()
+
+
+def _make_writer(name: str, form: Format, file: Any, schema: Any, delimiter: str) -> TableWriter:
+    if form == "csv":
+        return CsvWriter(file, schema, delimiter, compress=is_gzip_name(name))
+    import pyarrow as pa
+
+    if form == "parquet":
+        import pyarrow.parquet as pq
+
+        return _Other(pq.ParquetWriter(file, schema))
+    return _Other(pa.ipc.new_file(file, schema) if form == "arrow" else pa.ipc.new_stream(file, schema))
+
+
+class _Other(TableWriter):
+    """Parquet and Arrow, as pyarrow writes them."""
+
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+
+    def write(self, batch: Any) -> None:
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class CsvWriter(TableWriter):
+    """CSV with quotes only where they are needed and numbers in the fewest digits that give the same number again."""
+
+    def __init__(self, file: Any, schema: Any, delimiter: str, *, compress: bool) -> None:
+        # A fixed time stamp: the same rows give the same bytes.
+        self._file: Any = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if compress else file
+        self._compress = compress
+        self._delimiter = delimiter
+        self._file.write((delimiter.join(_quoted(name, delimiter) for name in schema.names) + "\n").encode())
+
+    def write(self, batch: Any) -> None:
+        from ._csv_text import csv_text
+
+        if batch.num_rows:
+            self._file.write(csv_text(batch, self._delimiter))
+
+    def close(self) -> None:
+        if self._compress:
+            self._file.close()
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    special = delimiter in text or any(c in text for c in '"\r\n')
+    return '"' + text.replace('"', '""') + '"' if special else text

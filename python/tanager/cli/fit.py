@@ -1,0 +1,79 @@
+"""``tanager fit``: learn a classifier and write a model file."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from ._options import add_columns, add_data, add_learner, add_running
+
+HELP = """
+Learn a classifier from a table and write a model file.
+
+Learners that count read the table in batches, whatever its size; searches and
+learners that go through the rows again and again read it whole. CSV files are
+read once before that, to find the types of columns from all rows.
+
+examples:
+  tanager fit weather.csv --class play --output weather.tng
+  tanager fit sales/ --class bought --ignore id --structure tan-bic -o sales.tng
+  tanager fit iris.csv --class species --structure tan --parameters elr -o i.tng
+  tanager fit y.parquet --class y --structure kdb --set structure.k=3 -o y.tng
+  zcat log.csv.gz | tanager fit - --class status --structure tbmatan -o log.tng
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_data(parser)
+    parser.add_argument(
+        "--output", "-o", metavar="MODEL", required=True, help="the model file to write, or - for standard output"
+    )
+    parser.add_argument(
+        "--with-counts",
+        action="store_true",
+        help="keep the counts in the model file, so that Python can add rows to it",
+    )
+    add_columns(parser)
+    add_learner(parser)
+    add_running(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn and save."""
+    from .._model_file import to_model
+    from ._formats import DASH
+    from ._learners import make_classifier
+    from ._output import whole_file
+    from ._training import LabeledTable
+
+    clf = make_classifier(options)
+    with whole_file(options.output) as file:  # a folder that cannot be written to is found before the work
+        start = time.perf_counter()
+        data = LabeledTable(options)
+        learn(clf, data, memory_given=options.memory)
+        clf.set_params(n_jobs=None, verbose=0)  # of this run and not of the model
+        file.write(to_model(clf, with_counts=options.with_counts).to_bytes())
+    if options.output != DASH:
+        _say_done(clf, data, options.output, time.perf_counter() - start)
+
+
+def learn(clf: Any, data: Any, memory_given: int) -> None:  # noqa: ARG001
+    """Fit a classifier on all rows of a table; Ctrl-C is an interrupt also where a search would return what it has."""
+    from .._plain_folds import check_interrupted
+    from ._progress_rows import on_terminal
+    from ._training import NamedLabels
+
+    clf.set_params(verbose=int(on_terminal()))
+    X, y, weights = data.arrays()
+    clf.fit(X, NamedLabels(y, data.class_name), weights)
+    for trace in ("search_trace_", "parameter_trace_"):
+        check_interrupted(getattr(clf, trace, None))
+
+
+def _say_done(clf: Any, data: Any, name: str, seconds: float) -> None:
+    from ._summary import one_line
+
+    rows = "" if data.n_rows is None else f" from {data.n_rows:,} rows"
+    print(f"{name}: {one_line(clf)}; learned{rows} in {seconds:.3g} s")  # noqa: T201

@@ -1,0 +1,167 @@
+"""``tanager predict``: the classes of a table's rows."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ._options import add_data, add_output_format, add_running
+
+if TYPE_CHECKING:
+    from .. import _core
+
+HELP = """
+Predict the classes of a table's rows with a model file.
+
+The output has the columns asked for with --keep, then 'predicted', then the
+probability of every class as 'P(class)'. Columns are found by name, in any
+order; further ones do no harm. Cells of CSV files are read as what the model
+knows: 3 finds the whole number 3 in one model and the text "3" in another.
+Rows go through in batches, so that their number does not matter.
+
+examples:
+  tanager predict weather.tng today.csv
+  tanager predict sales.tng sales/ --keep id --output predicted.parquet
+  zcat log.csv.gz | tanager predict log.tng - --keep all > predicted.csv
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("model", metavar="MODEL", help="the model file, or - for standard input")
+    add_data(parser, what="the rows")
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output", "-o", metavar="FILE", default="-", help="where to (default: -, that is standard output)"
+    )
+    add_output_format(group, "for standard output, Arrow streams if DATA is one, and otherwise CSV")
+    group.add_argument(
+        "--keep",
+        metavar="COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns of DATA to write before the predictions, or 'all'; those of CSV files are written as text",
+    )
+    group.add_argument(
+        "--without-probabilities", action="store_true", help="write the predicted class only, and no probabilities"
+    )
+    parser.add_argument(
+        "--ignore",
+        metavar="COLUMN",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="columns that are no features; only for models that were learned without names of columns",
+    )
+    add_running(parser, seed=False)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Predict."""
+    from .._model_file import from_model
+    from ._errors import InputError
+    from ._formats import DASH, Format, output_format
+    from ._model_rows import ModelRows
+    from ._output import table_writer
+    from ._progress_rows import rows_bar
+    from ._sources import ArrowSource
+    from ._training import open_data
+
+    if options.model == options.data == DASH:
+        raise InputError("standard input can be the model or the rows, but not both")
+    model = read_model(options.model)
+    clf = from_model(model)
+    clf.set_params(n_jobs=-1 if options.threads is None else options.threads)
+    sources = open_data(options)
+    first = sources[0]
+    keep = first.names if options.keep == ["all"] and "all" not in first.names else options.keep
+    rows = ModelRows(model, clf, sources, keep, options.ignore)
+    streamed = isinstance(first, ArrowSource) and first.kind == "arrow-stream"
+    default: Format | None = None
+    if options.output == DASH:
+        default = "arrow-stream" if streamed else "csv"
+    form = output_format(options.output, options.output_format, default)
+    answers = Answers(model, clf, rows.kept_fields, with_probabilities=not options.without_probabilities)
+    delimiter = options.delimiter or ","
+    with (
+        table_writer(options.output, form, answers.schema, delimiter=delimiter) as writer,
+        rows_bar("predicting") as tell,
+    ):
+        for kept, proba in predicted(clf, rows.batches(tell)):
+            writer.write(answers.batch(kept, proba, coded=form == "csv"))
+
+
+def read_model(name: str) -> _core.Model:
+    """Read a model file, or standard input."""
+    from .. import _core
+    from ._errors import InputError
+    from ._formats import DASH, standard_input
+
+    if name == DASH:
+        return _core.Model.from_bytes(standard_input().read())
+    try:
+        return _core.Model.load(name)
+    except _core.ModelFileError as error:
+        message = str(error)
+        raise InputError(message if name in message else f"{name}: {message}") from None
+
+
+def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    """Yield what is to be kept of every batch, and the probabilities of its rows."""
+    waiting: deque[Any] = deque()
+
+    def features() -> Iterator[Any]:
+        for batch, kept in batches:
+            waiting.append(kept)
+            yield batch
+
+    # Where the model knows no names, columns were chosen by position.
+    warnings.filterwarnings("ignore", message="X has feature names")
+    for proba in map(clf.predict_proba, features()):
+        yield waiting.popleft(), proba
+
+
+class Answers:
+    """Predictions as record batches."""
+
+    def __init__(self, model: _core.Model, clf: Any, kept: list[Any], *, with_probabilities: bool) -> None:
+        import pyarrow as pa
+
+        from ._errors import InputError
+
+        self._texts = [model.class_name(i) for i in range(len(model.classes))]
+        self._names = pa.array(self._texts)
+        try:
+            self._labels = pa.array(clf.classes_.tolist())
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # classes of several types
+            self._labels = self._names
+        names = [f"P({text})" for text in self._texts] if with_probabilities else []
+        self._with_probabilities = with_probabilities
+        fields = [*kept, pa.field("predicted", self._labels.type), *(pa.field(name, pa.float64()) for name in names)]
+        self.schema = pa.schema(fields)
+        for field in kept:
+            if self.schema.names.count(field.name) > 1:
+                raise InputError(
+                    f"the column {field.name!r} cannot be kept, since the predictions have one of that name"
+                )
+
+    def batch(self, kept: Any, proba: Any, *, coded: bool) -> Any:
+        """Return the rows to write; `coded` leaves texts as numbers of distinct ones, which is quicker to write as CSV."""
+        import pyarrow as pa
+
+        codes = pa.array(proba.argmax(axis=1), pa.int32())  # the first of equally probable classes
+        if coded:
+            columns = [*kept.columns, pa.DictionaryArray.from_arrays(codes, self._names)]
+        else:
+            fields = [self.schema.field(i) for i in range(kept.num_columns)]
+            columns = [column.cast(field.type) for column, field in zip(kept.columns, fields, strict=True)]
+            columns.append(self._labels.take(codes))
+        if self._with_probabilities:
+            columns += [pa.array(proba[:, k]) for k in range(proba.shape[1])]
+        if coded:
+            return pa.RecordBatch.from_arrays(columns, self.schema.names)
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -1,0 +1,278 @@
+"""What goes wrong has its sentence and its exit code, and leaves no file behind."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tanager as tg
+from tanager.cli import COMMANDS, build_parser, main
+
+
+@pytest.fixture
+def model(run, weather, tmp_path):
+    run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
+    return tmp_path / "m.tng"
+
+
+def one_sentence(done, code, *parts):
+    assert done.code == code
+    assert done.err.startswith("tanager")
+    assert done.err.count("\n") == 1
+    for part in parts:
+        assert part in done.err
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "none.csv", "--class", "play", "-o", "x"], "there is no file none.csv"),
+        (
+            ["fit", "weather.csv", "--class", "nothing", "-o", "x"],
+            "weather.csv has no column 'nothing' (the class); it has sky",
+        ),
+        (["fit", "weather.csv", "--class", "play", "--ignore", "id", "-o", "x"], "no column 'id' (to ignore)"),
+        (["fit", "weather.csv", "--class", "play", "--weight", "w", "-o", "x"], "no column 'w' (the weights)"),
+        (["fit", "weather.csv", "--class", "play", "--weight", "sky", "-o", "x"], "column 'sky'"),
+        (["fit", "weather.csv", "--class", "play", "--numeric", "sky", "-o", "x"], "column 'sky'"),
+        (["fit", "weather.csv", "--class", "play", "--numeric", "id", "-o", "x"], "--numeric names 'id'"),
+        (["fit", "weather.csv", "--class", "sky", "-o", "x"], "the class 'sky' is missing in 1 rows, of which row 4"),
+        (["fit", "empty.csv", "--class", "play", "-o", "x"], "empty.csv is empty"),
+        (["fit", "header.csv", "--class", "b", "-o", "x"], "header.csv has no rows"),
+        (["fit", "ragged.csv", "--class", "b", "-o", "x"], "ragged.csv cannot be read: CSV parse error"),
+        (["fit", "twice.csv", "--class", "b", "-o", "x"], "more than one column named 'a'"),
+        (["fit", "binary.csv", "--class", "b", "-o", "x"], "binary.csv cannot be read"),
+        (["fit", "false.parquet", "--class", "b", "-o", "x"], "false.parquet is no Parquet file"),
+        (["fit", "cut.parquet", "--class", "b", "-o", "x"], "cut.parquet cannot be read"),
+        (["fit", "m.tng", "--class", "b", "-o", "x"], "a table was expected, but m.tng is a model file"),
+        (["fit", "folder", "--class", "b", "-o", "x"], "holds no CSV, Parquet or Arrow files"),
+        (["fit", "mixed", "--class", "b", "-o", "x"], "has other columns than"),
+        (["fit", "weather.csv", "--class", "play", "--set", "k=3", "-o", "x"], "there is no setting 'k'"),
+        (["fit", "weather.csv", "--class", "play", "--set", "structure.k=3", "-o", "x"], "no setting 'structure.k'"),
+        (["fit", "weather.csv", "--class", "play", "--set", "alpha", "-o", "x"], "NAME=VALUE"),
+        (["fit", "weather.csv", "--class", "play", "--set", "parameters.alpha=-1", "-o", "x"], "alpha"),
+        (
+            ["fit", "weather.csv", "--class", "play", "--structure", "aode", "--parameters", "elr", "-o", "x"],
+            "aode has",
+        ),
+        (["predict", "weather.csv", "weather.csv", "-o", "x.csv"], "weather.csv"),
+        (["predict", "none.tng", "weather.csv", "-o", "x.csv"], "none.tng"),
+        (["predict", "m.tng", "header.csv", "-o", "x.csv"], "needs the columns 'sky', 'wind', 'day', 'code', which"),
+        (["predict", "m.tng", "words.csv", "-o", "x.csv"], "strong"),
+        (["predict", "m.tng", "weather.csv", "--keep", "id", "-o", "x.csv"], "no column 'id' (to keep)"),
+        (["predict", "m.tng", "weather.csv", "-o", "x.xyz"], "does not tell a format"),
+        (["predict", "-", "-"], "not both"),
+        (["inspect", "cut.tng"], "cut.tng"),
+        (["inspect", "m.tng", "--cpt", "nothing"], "no variable 'nothing'"),
+        (["convert", "weather.csv", "x.tng"], "'tanager fit' learns one"),
+        (["convert", "m.tng", "x.csv"], "cannot be converted to a table"),
+        (["convert", "weather.csv", "x.csv", "--ignore", "id"], "no column 'id'"),
+        (["compare", "weather.csv", "--class", "play", "--methods", "nonsense"], "no structure is named 'nonsense'"),
+        (["compare", "weather.csv", "--class", "play", "--methods", "tan+x"], "no parameters are named 'x'"),
+        (["cv", "weather.csv", "--class", "play", "--folds", "100"], "100"),
+        (["report", "m.tng", "--data", "header.csv"], "no column 'play'"),
+    ],
+)
+def test_bad_input_is_one_sentence(run, model, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
+    (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
+    (tmp_path / "binary.csv").write_bytes(b"a,b\n\xff\xfe\x00,1\n")
+    (tmp_path / "words.csv").write_text("sky,wind,day,code\nsun,strong,1,007\n")
+    (tmp_path / "false.parquet").write_text("a,b\n1,2\n")
+    pq.write_table(pa.table({"a": [1, 2], "b": [1, 2]}), "cut.parquet")
+    for name, source in (("cut.parquet", "cut.parquet"), ("cut.tng", "m.tng")):
+        (tmp_path / name).write_bytes((tmp_path / source).read_bytes()[:-9])
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "mixed" / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "mixed" / "b.csv").write_text("a,c\n1,2\n")
+    before = files(tmp_path)
+    one_sentence(run(*arguments), 2, message)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit"],
+        ["fit", "a.csv", "--class", "y", "-o", "m", "--threads", "0"],
+        ["fit", "a.csv", "--class", "y", "-o", "m", "--memory", "much"],
+        ["fit", "a.csv", "--class", "y", "-o", "m", "--structure", "nonsense"],
+        ["fit", "a.csv", "--class", "y", "-o", "m", "--delimiter", "ab"],
+        ["nonsense"],
+    ],
+)
+def test_wrong_options_are_one_sentence(run, arguments):
+    one_sentence(run(*arguments), 2, "--help")
+
+
+def test_folders_that_cannot_be_written_to(run, weather, model, tmp_path):
+    (tmp_path / "file").write_text("")
+    for name, reason in (("none/x", "no such file"), ("file/x", "not a directory"), ("", "is a directory")):
+        output = f"{tmp_path}/{name}"
+        one_sentence(run("fit", weather, "--class", "play", "-o", output), 1, f"{output} cannot be written", reason)
+        one_sentence(run("predict", model, weather, "-o", output, "--output-format", "csv"), 1, "cannot be written")
+        one_sentence(run("convert", weather, output, "--output-format", "csv"), 1, "cannot be written")
+        one_sentence(run("report", model, "-o", output), 1, "cannot be written")
+    assert files(tmp_path) == ["file", "m.tng", "weather.csv"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_folders_without_permission(run, weather, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    one_sentence(run("fit", weather, "--class", "play", "-o", tmp_path / "locked" / "x"), 1, "permission denied")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full disk to try")  # noqa: PTH110
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow", "arrow-stream"])
+def test_full_disks(run, weather, model, form):
+    one_sentence(
+        run("predict", model, weather, "-o", "/dev/full", "--output-format", form),
+        1,
+        "/dev/full cannot be written: no space left",
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full disk to try")  # noqa: PTH110
+def test_full_disks_of_models_and_reports(run, weather, model):
+    one_sentence(run("fit", weather, "--class", "play", "-o", "/dev/full"), 1, "no space left")
+    one_sentence(run("report", model, "-o", "/dev/full"), 1, "no space left")
+
+
+@contextmanager
+def files_of_at_most(size):
+    """Let no file become larger, as if the disk were full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("form", ["csv", "arrow"])
+def test_disks_that_fill_up_on_the_way_leave_the_old_file(run, model, weather, tmp_path, form):
+    rows = weather.read_text().splitlines()
+    (tmp_path / "many.csv").write_text("\n".join([rows[0], *rows[1:] * 5000]) + "\n")
+    (tmp_path / "p.out").write_text("old")
+    with files_of_at_most(20_000):
+        done = run("predict", model, tmp_path / "many.csv", "-o", tmp_path / "p.out", "--output-format", form)
+    one_sentence(done, 1, f"{tmp_path / 'p.out'} cannot be written: file too large")
+    assert (tmp_path / "p.out").read_text() == "old"
+    assert files(tmp_path) == ["m.tng", "many.csv", "p.out", "weather.csv"]
+
+
+def wait_for_the_file(folder):
+    deadline = time.monotonic() + 60
+    while not any(name.startswith(".p.csv") for name in files(folder)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_signals_end_the_program_and_leave_no_file(model, tmp_path):
+    # It waits for more rows on standard input when the signal comes, and they never do.
+    processes = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        folder = tmp_path / str(int(number))
+        folder.mkdir()
+        command = [sys.executable, "-m", "tanager", "predict", str(model), "-", "-o", str(folder / "p.csv")]
+        processes[number] = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        processes[number].stdin.write(b"sky,wind,day,code\n" + b"sun,1,1,007\n" * 10)
+        processes[number].stdin.flush()
+    for number, process in processes.items():
+        folder = tmp_path / str(int(number))
+        wait_for_the_file(folder)
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+        assert process.stderr.read() == (b"tanager: interrupted\n" if number == signal.SIGINT else b"")
+        process.stdin.close()
+        process.stderr.close()
+        assert files(folder) == []
+
+
+def test_a_search_that_is_interrupted_saves_nothing(run, weather, tmp_path, monkeypatch):
+    real = tg.BayesNetClassifier.fit
+
+    def fit(self, *arguments):
+        real(self, *arguments)
+        self.search_trace_ = argparse.Namespace(stopped="interrupted")
+        return self
+
+    monkeypatch.setattr(tg.BayesNetClassifier, "fit", fit)
+    done = run(
+        "fit", weather, "--class", "play", "--structure", "hill-climb", "--set", "structure.cv=2", "-o", tmp_path / "m"
+    )
+    one_sentence(done, 130, "interrupted")
+    assert files(tmp_path) == ["weather.csv"]
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(model, weather, monkeypatch, capsys):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert main(["predict", str(model), str(weather)]) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_absent_packages_are_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "tanager.cli._csv", raising=False)
+    monkeypatch.delitem(sys.modules, "tanager.cli._training", raising=False)
+    done = run("fit", "a.csv", "--class", "y", "-o", "m")
+    one_sentence(done, 1, "pyarrow is needed for files: pip install 'tanager[cli]'")
+
+
+def test_mistakes_of_ours_are_one_sentence_too(run, model, monkeypatch):
+    def broken(*_arguments):
+        raise RuntimeError("what\nis this")
+
+    monkeypatch.setattr("tanager.cli._model_facts.facts", broken)
+    one_sentence(run("inspect", model), 1, "unexpected RuntimeError: what is this; TANAGER_DEBUG=1")
+
+
+def test_every_option_of_every_command_is_explained():
+    parser = build_parser()
+    (commands,) = [a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    assert list(commands) == list(COMMANDS)
+    for name, command in commands.items():
+        assert command.description, name
+        assert "examples:\n  tanager " in command.epilog, name
+        for action in command._actions:
+            assert action.help, (name, action.dest)
+            assert action.help != argparse.SUPPRESS
+        long = [line for line in f"{command.description}\n{command.epilog}".splitlines() if len(line) > 80]
+        assert long == [], name
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command(command, capsys):
+    assert main([command, "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert f"usage: tanager {command}" in shown.out
+
+
+def test_help_and_version(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n    {command} " in shown for command in COMMANDS)
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"tanager {tg.__version__}\n"
