@@ -6,6 +6,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "incomplete_rows.hpp"
 #include "parameters/climb.hpp"
 #include "parameters/complete_rows.hpp"
 #include "parameters/line_search.hpp"
@@ -16,16 +17,9 @@
 #include "tanager/parameters.hpp"
 
 using namespace tanager;
+using namespace testing;
 
 namespace {
-
-std::size_t draw(std::mt19937_64& random, std::size_t below) {
-  return static_cast<std::size_t>(random() % below);
-}
-
-double unit(std::mt19937_64& random) {
-  return static_cast<double>(random() >> 11) * 0x1p-53;
-}
 
 /// Features in a shuffled order take earlier ones as parents, and so does the class where it may stand anywhere.
 Structure draw_structure(std::mt19937_64& random, std::size_t n, std::size_t max_parents, bool class_anywhere) {
@@ -137,26 +131,6 @@ Network start_of(const Case& it) {
   return estimate_elr(it.structure, it.data, {.max_iter = 0}).network;
 }
 
-Dataset chain_data(std::size_t rows, double missing, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::vector<std::uint8_t>> codes(4);
-  std::vector<std::uint8_t> target;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t c = draw(random, 2);
-    target.push_back(static_cast<std::uint8_t>(c));
-    std::size_t before = c;
-    for (std::size_t f = 0; f < 4; ++f) {
-      before = unit(random) < 0.7 ? before : draw(random, 3);
-      codes[f].push_back(unit(random) < missing ? kMissing8 : static_cast<std::uint8_t>(before));
-    }
-  }
-  std::vector<Column> columns;
-  for (auto& column : codes) columns.emplace_back(std::move(column), 3);
-  return Dataset(std::move(columns), Column(std::move(target), 2));
-}
-
-const Structure kChain({{}, {0}, {1}, {2}});
-
 }  // namespace
 
 TEST(goals_are_those_of_whole_domains) {
@@ -190,42 +164,6 @@ TEST(gradients_are_finite_differences) {
         CHECK_NEAR(gradient[i], (above - below) / (2 * kStep), 1e-5);
       }
     }
-}
-
-TEST(long_products_do_not_underflow) {
-  // A missing feature with so many children that the product of their probabilities is no double.
-  const std::size_t n = 3000;
-  std::vector<std::vector<std::size_t>> parents(n + 1, std::vector<std::size_t>{0});
-  parents[0].clear();
-  const Structure star(parents);
-  std::mt19937_64 random(2);
-  std::vector<Column> columns{Column(std::vector<std::uint8_t>{kMissing8, 0, 1}, 2)};
-  for (std::size_t f = 0; f < n; ++f) {
-    std::vector<std::uint8_t> codes;
-    for (int row = 0; row < 3; ++row) codes.push_back(static_cast<std::uint8_t>(draw(random, 2)));
-    columns.emplace_back(std::move(codes), 2);
-  }
-  const Dataset data(columns, Column(std::vector<std::uint8_t>{0, 1, 1}, 2));
-  const Network network = start_of({star, data});
-  double sums[2] = {-INFINITY, -INFINITY};
-  for (std::size_t c = 0; c < 2; ++c)
-    for (std::size_t k = 0; k < 2; ++k) {
-      double log = std::log(network.class_table()[c]) + std::log(network.table(0)[k * 2 + c]);
-      for (std::size_t f = 1; f <= n; ++f) log += std::log(network.table(f)[(k * 2 + data.feature(f)[0]) * 2 + c]);
-      const double largest = std::max(sums[c], log);
-      sums[c] = largest + std::log(std::exp(sums[c] - largest) + std::exp(log - largest));
-    }
-  const std::size_t first[] = {0};
-  const RowLikelihood rows(star, data.subset(first), RowGoal::kLikelihood);
-  const RowLikelihood classes(star, data.subset(first), RowGoal::kConditionalLikelihood);
-  const std::vector<double> point = rows.parameters(network);
-  std::vector<double> gradient(point.size());
-  CHECK(sums[0] < -800);
-  CHECK_NEAR(rows.evaluate(point, gradient).value, sums[0], 1e-9 * std::abs(sums[0]));
-  for (const double slope : gradient) CHECK(std::isfinite(slope));
-  const double expected = -std::log1p(std::exp(sums[1] - sums[0]));
-  CHECK_NEAR(classes.evaluate(point, gradient).value, expected, 1e-8 * (1 + std::abs(expected)));
-  for (const double slope : gradient) CHECK(std::isfinite(slope));
 }
 
 TEST(every_instruction_set_gives_the_same_bits) {
@@ -421,16 +359,6 @@ TEST(climbs_know_how_far_they_may_go) {
     CHECK_NEAR(climb->point()[0], 5.0, 1e-9);
     CHECK_NEAR(climb->point()[1], 0.0, 1e-3);
   }
-}
-
-TEST(work_ends_when_it_is_told_to) {
-  const Dataset data = chain_data(200, 0.2, 4);
-  int calls = 0;
-  const auto thrice = [&](const FitProgress&) { return ++calls < 4; };
-  CHECK(estimate_em(kChain, data, {.tol = 0, .keep_going = thrice}).stop == FitStop::kInterrupted);
-  calls = 0;
-  CHECK(estimate_elr(kChain, data, {.keep_going = thrice}).stop == FitStop::kInterrupted);
-  CHECK_EQ(calls, 4);
 }
 
 TEST(settings_without_meaning_are_refused) {

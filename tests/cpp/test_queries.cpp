@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "full_joint.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/stopped.hpp"
 
 using namespace tanager;
 using namespace testing;
@@ -167,6 +168,15 @@ TEST(samples_follow_the_posterior) {
     const auto degrees = static_cast<double>(cells);
     CHECK(chi_square < degrees + 6 * std::sqrt(2 * degrees) + 30);
   }
+}
+
+TEST(drawing_ends_when_it_is_told_to) {
+  const Queries queries(Network(Structure::naive(1), {2}, {0.5, 0.5}, {{0.5, 0.5, 0.5, 0.5}}));
+  std::vector<Code> out(2 * 10'000);
+  int calls = 0;
+  const auto twice = [&] { return ++calls < 3; };
+  CHECK_THROWS(Stopped, queries.sample({{kMissing}, {}}, 0, out, 1, twice), "stopped");
+  CHECK_EQ(calls, 3);
 }
 
 TEST(samples_of_features_with_many_values) {

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -303,6 +306,20 @@ def test_samples_look_like_the_table(fitted: tg.BayesNetClassifier, monkeypatch:
     assert arrays["color"].tolist() == frame["color"].tolist()
     with pytest.raises(ValueError, match="the number of cases must be a whole number of at least 0, but is -1"):
         network.sample(-1)
+
+
+def test_drawing_can_be_interrupted(fitted: tg.BayesNetClassifier) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    begin = time.monotonic()
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            fitted.network_.sample(20_000_000, random_state=0)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - begin < 5  # all of it takes far longer
 
 
 def test_wrong_questions_are_answered_with_one_sentence(fitted: tg.BayesNetClassifier) -> None:

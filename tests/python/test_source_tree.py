@@ -27,6 +27,7 @@ STAGES = [
 #: The stage that each public header belongs to; what includes the header depends on that stage.
 HEADER_STAGES = {
     "errors": "support",
+    "stopped": "support",
     "version": "support",
     "dataset": "data",
     "encode": "data",

@@ -10,6 +10,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/independence.hpp"
 #include "tanager/network.hpp"
+#include "tanager/stopped.hpp"
 
 namespace tanager {
 
@@ -38,12 +39,6 @@ class PartialDag {
  private:
   std::size_t n_;
   std::vector<std::uint8_t> towards_;  // [from][to]; both ways where there is no direction
-};
-
-/// keep_going said to stop.
-class Stopped : public Error {
- public:
-  using Error::Error;
 };
 
 struct GraphOptions {

@@ -10,6 +10,7 @@
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
 #include "tanager/network.hpp"
+#include "tanager/stopped.hpp"
 
 namespace tanager {
 
@@ -46,11 +47,14 @@ class RowLikelihood {
   std::vector<double> parameters(const Network& network) const;
   Network network(std::span<const double> parameters) const;
   /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
-  /// the number of threads.
-  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
+  /// the number of threads. `keep_going`, unless it is empty, is asked between pieces of the rows, perhaps from several
+  /// threads; if it says no, Stopped is thrown.
+  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1,
+                       const std::function<bool()>& keep_going = {}) const;
   /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells of that row
   /// part which speaks of them: a missing feature with nothing observed below it adds nothing.
-  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
+  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1,
+                     const std::function<bool()>& keep_going = {}) const;
 
  private:
   class State;

@@ -23,6 +23,7 @@
 #include "tanager/queries.hpp"
 #include "tanager/scores.hpp"
 #include "tanager/search.hpp"
+#include "tanager/stopped.hpp"
 #include "tanager/structure.hpp"
 #include "tanager/tbmatan.hpp"
 #include "tanager/tree_sums.hpp"

@@ -22,26 +22,35 @@ FitResult estimate_em(const Structure& structure, const Dataset& data, const EmO
   restore_class(options.class_prior, probabilities);
   const std::size_t learned = probabilities.size() - options.class_prior.size();
 
-  std::vector<double> trace;
-  FitStop stop = FitStop::kIterationLimit;
-  for (std::size_t iteration = 0;; ++iteration) {
-    double value = rows.expect(probabilities, counts, threads).value;
+  FitProgress progress;
+  std::function<bool()> go_on;
+  if (options.keep_going) go_on = [&] { return options.keep_going(progress); };
+  const auto expect = [&](std::size_t iteration) {
+    double value = rows.expect(probabilities, counts, threads, go_on).value;
     if (options.alpha > 0)
       for (std::size_t i = 0; i < learned; ++i) value += options.alpha * std::log(probabilities[i]);
-    trace.push_back(value);
-    if (options.keep_going && !options.keep_going({false, iteration, value})) {
-      stop = FitStop::kInterrupted;
-      break;
+    progress = {false, iteration, value};
+    if (go_on && !go_on()) throw Stopped("the iterations were stopped");
+    return value;
+  };
+
+  std::vector<double> trace;
+  FitStop stop = FitStop::kIterationLimit;
+  try {
+    for (std::size_t iteration = 0;; ++iteration) {
+      trace.push_back(expect(iteration));
+      // The first step leads from the start, which other pseudo-counts may have smoothed, and is taken in any case.
+      if (iteration > 1 && trace[iteration] - trace[iteration - 1] <= options.tol * rows.total_weight()) {
+        stop = FitStop::kConverged;
+        break;
+      }
+      if (iteration >= options.max_iter) break;
+      families.to_probabilities(probabilities, options.alpha, counts);
+      restore_class(options.class_prior, counts);
+      probabilities.swap(counts);
     }
-    // The first step leads from the start, which other pseudo-counts may have smoothed, and is taken in any case.
-    if (iteration > 1 && value - trace[iteration - 1] <= options.tol * rows.total_weight()) {
-      stop = FitStop::kConverged;
-      break;
-    }
-    if (iteration >= options.max_iter) break;
-    families.to_probabilities(probabilities, options.alpha, counts);
-    restore_class(options.class_prior, counts);
-    probabilities.swap(counts);
+  } catch (const Stopped&) {
+    stop = FitStop::kInterrupted;
   }
   FitResult result{families.network(probabilities), std::move(trace), {}, {}, {}, {}, stop};
   return result;

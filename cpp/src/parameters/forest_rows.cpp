@@ -94,8 +94,11 @@ void ForestRows::collect_with(const Code* row, const double* probabilities, cons
       double largest = own[c];
       for (std::size_t k = 1; k < node.values; ++k) largest = std::max(largest, own[k * n + c]);
       if (largest >= kSmall || largest == 0) continue;
-      for (std::size_t k = 0; k < node.values; ++k) own[k * n + c] *= kScale;
-      out[c] -= kLogScale;
+      // Factors are messages, which may be nearly as small: one power of two need not be enough.
+      for (; largest < kSmall; largest *= kScale) {
+        for (std::size_t k = 0; k < node.values; ++k) own[k * n + c] *= kScale;
+        out[c] -= kLogScale;
+      }
     }
   };
   const auto is_missing = [&](std::size_t feature) { return feature < n_features_ && row[feature] == kMissing; };
@@ -168,13 +171,11 @@ void ForestRows::add_with(const Code* row, const double* probabilities, std::siz
     for (std::size_t at = 0; at < configurations; ++at) {
       const std::size_t offset = node.expanded + (j + at) * node.values * s + first;
       double* share = work.shares.data();
-      for (std::size_t c = 0; c < n; ++c) {
-        const double weight = parent_missing ? above[at * n + c] : weights[c];
-        share[c] = message[at * n + c] >= kLeast ? weight / message[at * n + c] : 0.0;
-      }
+      const double* weight = parent_missing ? above + at * n : weights;
+      for (std::size_t c = 0; c < n; ++c) share[c] = message[at * n + c] >= kLeast ? 1 / message[at * n + c] : 0.0;
       for (std::size_t k = 0; k < node.values; ++k)
         for (std::size_t c = 0; c < n; ++c) {
-          const double p = share[c] * (probabilities[offset + k * s + c] * own[k * n + c]);
+          const double p = weight[c] * (share[c] * (probabilities[offset + k * s + c] * own[k * n + c]));
           sums[offset + k * s + c] += p;
           posterior[k * n + c] += p;
         }

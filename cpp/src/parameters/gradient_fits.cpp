@@ -17,9 +17,6 @@
 namespace tanager {
 namespace {
 
-/// Thrown out of a climb when keep_going says so, and caught before it leaves this file.
-struct Interrupted {};
-
 using KeepGoing = std::function<bool(const FitProgress&)>;
 
 /// A climb on some rows, and where it stands.
@@ -32,8 +29,10 @@ class Fit {
       bool held_out, int threads)
       : rows_(std::move(rows)), progress_{held_out, 0, 0} {
     const auto hill = [this, change, &keep_going, threads](std::span<const double> point, std::span<double> gradient) {
-      if (keep_going && !keep_going(progress_)) throw Interrupted();
-      const double value = rows_.evaluate(point, gradient, threads).value;
+      std::function<bool()> go_on;
+      if (keep_going) go_on = [&] { return keep_going(progress_); };
+      if (go_on && !go_on()) throw Stopped("the climb was stopped");
+      const double value = rows_.evaluate(point, gradient, threads, go_on).value;
       return change ? value + change(point, gradient) : value;
     };
     climb_ = make_climb(method, hill, rows_.parameters(start), kMostDistance);
@@ -70,7 +69,7 @@ FitStop run(Fit& fit, std::size_t most, double tol, FitStop at_most, std::vector
       if (!fit.step(tol)) return FitStop::kConverged;
       trace.push_back(fit.value());
     }
-  } catch (const Interrupted&) {
+  } catch (const Stopped&) {
     return FitStop::kInterrupted;
   }
   return at_most;
@@ -258,7 +257,7 @@ FitResult estimate_apn(const Structure& structure, const Dataset& data, const Ap
     std::vector<double> trace;
     const FitStop stop = run(fit, options.max_iter, options.tol, FitStop::kIterationLimit, trace);
     return {fit.network(), std::move(trace), {}, {}, {}, {}, stop};
-  } catch (const Interrupted&) {
+  } catch (const Stopped&) {
     return interrupted(std::move(start));
   }
 }
@@ -284,7 +283,7 @@ FitResult estimate_elr(const Structure& structure, const Dataset& data, const El
     result.stop = run(fit, most, options.tol, limit, result.training);
     result.network = fit.network();
     return result;
-  } catch (const Interrupted&) {
+  } catch (const Stopped&) {
     return interrupted(std::move(start));
   }
 }
