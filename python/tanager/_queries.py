@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,8 @@ class Questions:
 
     def posterior(self, evidence: Mapping[str, Any] | None, query: str | Sequence[str] | None) -> Distribution:
         """Return P(query | evidence)."""
+        if not isinstance(query, Iterable) and query is not None:
+            raise TypeError(f"query must be a name or a list of names, but is a {type(query).__name__}")
         names = [self._class_name] if query is None else [query] if isinstance(query, str) else list(query)
         if not names:
             raise ValueError("query must name at least one variable, but is empty")
@@ -164,6 +167,9 @@ class Questions:
         """Return an array of drawn labels for every variable."""
         if not is_whole(n) or n < 0:
             raise ValueError(f"the number of cases must be a whole number of at least 0, but is {n!r}")
+        most = sys.maxsize // (2 * (len(self._names) + 1))  # codes take two bytes
+        if n > most:
+            raise MemoryError(f"{n} cases were asked for, but no memory can hold more than {most} of this network")
         codes, target = self._codes(evidence)
         seed = resolve_seed(random_state)
         with naming_features(self._names):
@@ -214,7 +220,7 @@ class Questions:
             return self._code_of(name, value, self._labels_of(variable))
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"{name!r} was cut into intervals, so that evidence of it must be a number, but it is {value!r}"
             ) from None

@@ -340,6 +340,13 @@ def test_wrong_questions_are_answered_with_one_sentence(fitted: tg.BayesNetClass
         network.posterior({}, [])
     with pytest.raises(ValueError, match="has 'color' more than once"):
         network.posterior({}, ["color", "size", "color"])
+    with pytest.raises(TypeError, match="query must be a name or a list of names, but is a int"):
+        network.posterior({}, 3)
+    with pytest.raises(ValueError, match="'weight' was cut into intervals, so that evidence of it must be a number"):
+        network.posterior({"weight": 10**400})
+    for n in (2**62, 2**70):
+        with pytest.raises(MemoryError, match=f"{n} cases were asked for, but no memory can hold more"):
+            network.sample(n)
 
 
 def test_impossible_evidence_is_told() -> None:
