@@ -140,11 +140,13 @@ class ConstraintAugmented(ConstraintSearch):
         What tells that two features are independent: a conditional mutual information of at most `threshold`, in nats; or
         a likelihood-ratio (G²) test whose p-value is not below `significance`.
     threshold : float or "auto", default="auto"
-        "auto" finds the smallest at which no feature has more than `max_parents` parents and all tables together have at most
-        67,108,864 cells. It walks down a fixed grid, ten steps per factor of ten from 8 to 0.0001, and ends when two in a row
-        do not meet that.
+        "auto" lowers it along a fixed grid, ten steps per factor of ten from 8 to 0.0001, as long as no feature has more than
+        `max_parents` parents and all tables together have at most 67,108,864 cells, and takes the last that meets that. It
+        ends when two in a row do not, or where a graph is so dense that its edges would have to be judged by more than
+        262,144 sets of one size: still lower ones might meet the limits by chance, but would take nearly all of the time.
+        The classifier's ``dependence_threshold_`` tells what was found.
     significance : float or "auto", default="auto"
-        "auto" finds the largest in the same way, up to 0.05, on a grid of its logarithm.
+        "auto" raises it in the same way, up to 0.05, on a grid of its logarithm.
     max_parents : int or None, default=5
         The most feature parents of a feature. If a given `threshold` or `significance` leads to more, that is an error.
     max_conditioning : int or None, default=3

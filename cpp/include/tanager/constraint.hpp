@@ -81,9 +81,10 @@ LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& 
 
 struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
-  /// See DependenceKind. Otherwise the smallest of a fixed grid at which max_parents is met and all tables together
-  /// have at most kMaxAutomaticCells. The grid is walked down from where nothing depends on anything, until two
-  /// thresholds in a row do not meet these.
+  /// See DependenceKind. Otherwise it is lowered along a fixed grid, from where nothing depends on anything, as long as
+  /// max_parents is met and all tables together have at most kMaxAutomaticCells: until two in a row do not meet these,
+  /// or edges would have to be judged by more than 262,144 sets of one size. The last that met them is taken. Lower ones
+  /// might meet them again, since colliders come and go, but their dense graphs would take nearly all of the time.
   std::optional<double> threshold;
   /// The most parents of a variable. With a given threshold, more are an error.
   std::optional<std::size_t> max_parents = 5;

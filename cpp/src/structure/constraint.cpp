@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -34,9 +35,10 @@ void check_options(std::size_t n, const GraphOptions& options) {
     throw InvalidInput(join_text("an order of ", n, " variables must name each of them once"));
 }
 
-LearnedGraph learn_graph(FindSkeleton find_skeleton, TestCache& test, const GraphOptions& options, int threads) {
+LearnedGraph learn_graph(FindSkeleton find_skeleton, TestCache& test, const GraphOptions& options, int threads,
+                         double max_sets = std::numeric_limits<double>::infinity()) {
   const std::size_t n = test.n_variables();
-  const Judge judge{test, options.threshold, options.max_conditioning.value_or(n), threads};
+  const Judge judge{test, options.threshold, options.max_conditioning.value_or(n), threads, max_sets};
   PartialDag pattern = directed_pattern(find_skeleton(judge));
   auto parents = directed_extension(pattern, options.preference, options.cardinalities);
   return {std::move(pattern), std::move(parents), test.n_tests()};
@@ -107,6 +109,8 @@ std::vector<double> grid_of(DependenceKind kind) {
 
 /// So many thresholds in a row may break the limits before lower ones, whose graphs take ever longer, are given up.
 constexpr std::size_t kPatience = 2;
+/// Graphs that need more tests than this for sets of one size are too dense to meet any limit that is worth it.
+constexpr double kMostAutomaticSets = 262'144;
 
 using Parents = std::vector<std::vector<std::size_t>>;
 
@@ -137,9 +141,14 @@ class ConstraintLearner {
       // Fewer parents may come with a lower threshold, since colliders come and go; but not for long.
       std::size_t in_vain = 0;
       for (const double threshold : grid_of(options_.kind)) {
-        Parents parents = learn(threshold);
-        if (is_small(parents)) {
-          found = {std::move(parents), threshold, 0};
+        std::optional<Parents> parents;
+        try {
+          parents = learn(threshold, kMostAutomaticSets);
+        } catch (const TooDense&) {
+          break;
+        }
+        if (is_small(*parents)) {
+          found = {std::move(*parents), threshold, 0};
           in_vain = 0;
         } else if (++in_vain == kPatience) {
           break;
@@ -151,10 +160,10 @@ class ConstraintLearner {
   }
 
  private:
-  Parents learn(double threshold) {
+  Parents learn(double threshold, double max_sets = std::numeric_limits<double>::infinity()) {
     graph_.threshold = threshold;
     check_options(test_.n_variables(), graph_);
-    return learn_graph(find_skeleton_, test_, graph_, threads_).parents;
+    return learn_graph(find_skeleton_, test_, graph_, threads_, max_sets).parents;
   }
 
   bool is_small(const Parents& parents) const {

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,7 +13,8 @@
 
 #include "graph/spanning_tree.hpp"
 #include "structure/independence_counts.hpp"
-#include "support/guarded.hpp"
+#include "structure/scratch_pool.hpp"
+#include "structure/set_counts.hpp"
 #include "support/parallel.hpp"
 #include "support/special.hpp"
 #include "support/text.hpp"
@@ -23,9 +23,6 @@
 
 namespace tanager {
 namespace {
-
-/// Sets of variables whose numbers of combinations are kept: some hundred megabytes.
-constexpr std::size_t kMostSets = std::size_t{1} << 21;
 
 /// The class as one more feature, and a class of one value in its place.
 Dataset with_class_as_feature(const Dataset& data, std::vector<double> weights) {
@@ -102,45 +99,46 @@ Dataset prepared(const Dataset& data) {
 
 }  // namespace
 
-/// The rows as tests see them, with scratch memory for as many threads as ask at once.
+/// The rows as tests see them.
 class RowDependence::Rows {
  public:
   Rows(const Dataset& data, bool given_class, int threads)
       : rows_(prepared(data)), whole_(are_whole(data.weights())), given_class_(given_class) {
+    if (whole_ && rows_.n_rows() < std::numeric_limits<std::uint32_t>::max()) sets_.emplace(rows_);
     weigh_pairs(data, threads);
-    complete_ = std::none_of(rows_.features().begin(), rows_.features().end(),
-                             [](const Column& column) { return column.has_missing(); });
-    for (std::size_t row = 0; row < rows_.n_rows(); ++row) total_ += rows_.is_weighted() ? rows_.weights()[row] : 1.0;
   }
 
   std::size_t n_variables() const { return rows_.n_features(); }
-
-  /// Whether no pair can be tested given these, which is known without counting the pair if no cell is missing. A set
-  /// is asked for once per pair, so that answers are kept.
-  bool are_too_few(std::span<const std::size_t> given, double min_rows) const {
-    if (!complete_ || min_rows == 0) return false;
-    std::vector<std::size_t> all = with_class(given);
-    const auto known = configurations_.with([&](const auto& map) {
-      const auto found = map.find(all);
-      return found == map.end() ? std::nullopt : std::optional(found->second);
-    });
-    double configurations = known.value_or(0);
-    if (!known) {
-      with_counter([&](DependenceCounter& counter) { configurations = counter.configurations(rows_, all); });
-      configurations_.with([&](auto& map) {
-        if (map.size() < kMostSets) map.emplace(std::move(all), configurations);
-      });
-    }
-    return total_ < min_rows * std::max(1.0, configurations);
-  }
 
   DependenceFinding find(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
     check(x, y, given);
     if (x > y) std::swap(x, y);
     if (given.empty()) return of_pairs_[pair_index(x, y, n_pairs_of())];
-    DependenceFinding found;
-    with_counter([&](DependenceCounter& counter) { found = counter.of_rows(rows_, whole_, x, y, with_class(given)); });
-    return found;
+    const auto all = with_class(given);
+    if (!has_sets(x, y, given))
+      return counters_.with([&](DependenceCounter& counter) { return counter.of_rows(rows_, whole_, x, y, all); });
+    const auto configurations = static_cast<double>(sets_->of(all).occurring);
+    return {information(x, y, all), sets_->total(), configurations, sets_->degrees(x, y, all)};
+  }
+
+  /// Infinity where fewer rows than `min_rows` are there for every combination of what is given.
+  double strength(std::size_t x, std::size_t y, std::span<const std::size_t> given,
+                  const DependenceOptions& options) const {
+    const bool informs = options.kind == DependenceKind::kMutualInformation;
+    if (informs && !given.empty() && has_sets(x, y, given)) {
+      check(x, y, given);
+      const auto all = with_class(given);
+      if (are_too_few(all, options.min_rows)) return std::numeric_limits<double>::infinity();
+      return without_noise(information(std::min(x, y), std::max(x, y), all));
+    }
+    if (!given.empty() && has_sets(x, y, given) && are_too_few(with_class(given), options.min_rows))
+      return std::numeric_limits<double>::infinity();
+    const DependenceFinding found = find(x, y, given);
+    if (!given.empty() && found.rows < options.min_rows * std::max(1.0, found.configurations))
+      return std::numeric_limits<double>::infinity();
+    if (informs) return without_noise(found.information);
+    // Adding zero keeps a p-value of one from being a strength of minus zero.
+    return 0.0 - log_p_value(2 * found.rows * found.information, found.degrees);
   }
 
  private:
@@ -148,12 +146,11 @@ class RowDependence::Rows {
   std::size_t n_pairs_of() const { return n_variables() - (given_class_ ? 1 : 0); }
 
   void check(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
-    std::vector<bool> seen(n_pairs_of(), false);
     const auto see = [&](std::size_t v) {
-      if (v >= seen.size())
-        throw InvalidInput(join_text("a test of independence knows ", seen.size(), " variables, but got ", v));
-      if (seen[v]) throw InvalidInput(join_text("variable ", v, " comes twice in a test of independence"));
-      seen[v] = true;
+      if (v >= n_pairs_of())
+        throw InvalidInput(join_text("a test of independence knows ", n_pairs_of(), " variables, but got ", v));
+      const auto times = std::count(given.begin(), given.end(), v) + (v == x) + (v == y);
+      if (times > 1) throw InvalidInput(join_text("variable ", v, " comes twice in a test of independence"));
     };
     see(x);
     see(y);
@@ -162,20 +159,37 @@ class RowDependence::Rows {
 
   std::vector<std::size_t> with_class(std::span<const std::size_t> given) const {
     std::vector<std::size_t> all(given.begin(), given.end());
+    std::sort(all.begin(), all.end());
     if (given_class_) all.push_back(n_variables() - 1);
     return all;
   }
 
-  template <class Use>
-  void with_counter(Use use) const {
-    auto counter = idle_.with([](auto& all) {
-      if (all.empty()) return std::make_unique<DependenceCounter>();
-      auto last = std::move(all.back());
-      all.pop_back();
-      return last;
-    });
-    use(*counter);
-    idle_.with([&](auto& all) { all.push_back(std::move(counter)); });
+  /// Whether a test uses all rows, so that it can be put together from sets that other tests have counted.
+  bool has_sets(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
+    const auto is_complete = [&](std::size_t v) { return v < n_variables() && !rows_.feature(v).has_missing(); };
+    return sets_ && is_complete(x) && is_complete(y) && std::all_of(given.begin(), given.end(), is_complete);
+  }
+
+  /// A further variable never makes combinations fewer, so that sets without one of these, which are mostly known, may
+  /// save counting all.
+  bool are_too_few(const std::vector<std::size_t>& all, double min_rows) const {
+    if (min_rows == 0) return false;
+    const auto is_too_many = [&](std::uint64_t occurring) {
+      return sets_->total() < min_rows * std::max(1.0, static_cast<double>(occurring));
+    };
+    const std::size_t n_own = all.size() - (given_class_ ? 1 : 0);
+    for (std::size_t i = 0; n_own > 1 && i < n_own; ++i) {
+      std::vector<std::size_t> fewer = all;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      if (is_too_many(sets_->of(fewer).occurring)) return true;
+    }
+    return is_too_many(sets_->of(all).occurring);
+  }
+
+  double information(std::size_t x, std::size_t y, const std::vector<std::size_t>& all) const {
+    const std::int64_t terms = sets_->of(united(all, {x, y})).terms + sets_->of(all).terms -
+                               (sets_->of(united(all, {x})).terms + sets_->of(united(all, {y})).terms);
+    return std::max(0.0, sets_->per_row(terms));
   }
 
   /// All pairs given nothing, or the class alone.
@@ -201,11 +215,9 @@ class RowDependence::Rows {
   Dataset rows_;
   bool whole_;
   bool given_class_;
-  bool complete_ = true;
-  double total_ = 0;
+  std::optional<SetCounts> sets_;  // where it can count the rows
   std::vector<DependenceFinding> of_pairs_;
-  mutable Guarded<std::map<std::vector<std::size_t>, double>> configurations_;
-  mutable Guarded<std::vector<std::unique_ptr<DependenceCounter>>> idle_;
+  mutable ScratchPool<DependenceCounter> counters_;
 };
 
 double log_p_value(double g2, double degrees) {
@@ -227,13 +239,7 @@ DependenceFinding RowDependence::find(std::size_t x, std::size_t y, std::span<co
 }
 
 double RowDependence::operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
-  if (!given.empty() && rows_->are_too_few(given, options_.min_rows)) return std::numeric_limits<double>::infinity();
-  const DependenceFinding found = find(x, y, given);
-  if (!given.empty() && found.rows < options_.min_rows * std::max(1.0, found.configurations))
-    return std::numeric_limits<double>::infinity();
-  if (options_.kind == DependenceKind::kMutualInformation) return without_noise(found.information);
-  // Adding zero keeps a p-value of one from being a strength of minus zero.
-  return 0.0 - log_p_value(2 * found.rows * found.information, found.degrees);
+  return rows_->strength(x, y, given, options_);
 }
 
 }  // namespace tanager

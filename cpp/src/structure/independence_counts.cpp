@@ -190,13 +190,6 @@ DependenceFinding DependenceCounter::of_sparse_rows(const Dataset& rows, std::si
   return found;
 }
 
-double DependenceCounter::configurations(const Dataset& rows, std::span<const std::size_t> variables) {
-  given_keys_.assign(rows.n_rows(), 0);
-  std::uint64_t bound = 1;
-  for (const std::size_t v : variables) bound = join(rows, v, bound, given_keys_);
-  return static_cast<double>(number(rows, given_keys_, of_z_));
-}
-
 std::uint64_t DependenceCounter::join(const Dataset& rows, std::size_t variable, std::uint64_t bound,
                                       std::vector<std::uint64_t>& keys) {
   const Column& column = rows.feature(variable);

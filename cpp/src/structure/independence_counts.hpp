@@ -47,8 +47,6 @@ class DependenceCounter {
   /// numbers, so that margins may be added up from cells; others are added up row by row.
   DependenceFinding of_rows(const Dataset& rows, bool whole, std::size_t x, std::size_t y,
                             std::span<const std::size_t> given);
-  /// How many combinations of values of some variables occur in such rows.
-  double configurations(const Dataset& rows, std::span<const std::size_t> variables);
 
  private:
   void count_margins(std::span<const double> table, std::size_t n_x, std::size_t n_y, std::size_t n_z);

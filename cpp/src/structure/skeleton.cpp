@@ -29,6 +29,14 @@ void for_each_subset(const std::vector<std::size_t>& items, std::size_t size, Us
   }
 }
 
+double n_subsets(std::size_t n_items, std::size_t size) {
+  if (size > n_items) return 0;
+  double product = 1;
+  for (std::size_t i = 0; i < size; ++i)
+    product = product * static_cast<double>(n_items - i) / static_cast<double>(i + 1);
+  return product;
+}
+
 }  // namespace
 
 std::vector<std::size_t> PartialDag::neighbors(std::size_t u) const {
@@ -44,24 +52,15 @@ TestCache::TestCache(std::size_t n_variables, Dependence dependence, std::functi
       keep_going_(std::move(keep_going)),
       known_(n_ < 2 ? 0 : n_ * (n_ - 1) / 2) {}
 
-std::size_t TestCache::Hash::operator()(const Key& key) const {
-  std::uint64_t hash = key.size();
-  for (const std::uint32_t variable : key) {
-    hash = (hash ^ variable) * 0x9E3779B97F4A7C15;
-    hash ^= hash >> 32;
-  }
-  return static_cast<std::size_t>(hash);
-}
-
 double TestCache::operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) {
   if (given.empty()) return dependence_(x, y, given);
   auto& known = known_[pair_index(std::min(x, y), std::max(x, y), n_)];
-  if (!known) known = std::make_unique<std::unordered_map<Key, double, Hash>>();
-  Key key(given.begin(), given.end());
-  if (const auto found = known->find(key); found != known->end()) return found->second;
+  const auto key = SetKey::of(given);
+  if (key)
+    if (const double* found = known.find(*key)) return *found;
   check_stop();
   const double strength = dependence_(x, y, given);
-  if (n_tests_++ < kMostRemembered) known->emplace(std::move(key), strength);
+  if (n_tests_++ < kMostRemembered && key) known.add(*key, strength);
   return strength;
 }
 
@@ -152,6 +151,9 @@ void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first
         if (std::max(edge.first.size(), edge.second.size()) >= size) edges.push_back(std::move(edge));
       }
     if (edges.empty()) return;
+    double n_sets = 0;
+    for (const Edge& edge : edges) n_sets += n_subsets(edge.first.size(), size) + n_subsets(edge.second.size(), size);
+    if (n_sets > judge.max_sets) throw TooDense("the graph has too many edges to judge them by sets of neighbors");
     parallel_for(edges.size(), size == 0 ? 1024 : 1, judge.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         edges[i].found = judge.find(edges[i].ends, size, edges[i].first, edges[i].second);

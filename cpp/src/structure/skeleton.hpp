@@ -5,14 +5,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "graph/spanning_tree.hpp"
+#include "structure/set_map.hpp"
 #include "support/guarded.hpp"
 #include "tanager/constraint.hpp"
 
@@ -28,10 +28,6 @@ class TestCache {
   double operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given);
 
  private:
-  using Key = std::vector<std::uint32_t>;
-  struct Hash {
-    std::size_t operator()(const Key& key) const;
-  };
   struct Pulse {
     std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
     bool stopped = false;
@@ -42,7 +38,7 @@ class TestCache {
   std::size_t n_;
   Dependence dependence_;
   std::function<bool()> keep_going_;
-  std::vector<std::unique_ptr<std::unordered_map<Key, double, Hash>>> known_;  // by pair
+  std::vector<SetMap<double>> known_;  // by pair
   std::atomic<std::size_t> n_tests_{0};
   Guarded<Pulse> pulse_;
 };
@@ -77,12 +73,20 @@ struct Skeleton {
 
 using Pair = std::pair<std::size_t, std::size_t>;
 
+/// A graph has so many edges that judging them takes more sets than allowed.
+class TooDense : public Error {
+ public:
+  using Error::Error;
+};
+
 /// How edges are judged.
 struct Judge {
   TestCache& test;
   double threshold = 0;
   std::size_t max_conditioning = 0;
   int threads = 1;
+  /// The most sets that edges may be judged by at a time.
+  double max_sets = std::numeric_limits<double>::infinity();
 
   bool separates(const Pair& pair, std::span<const std::size_t> set) const {
     return test(pair.first, pair.second, set) <= threshold;
@@ -97,7 +101,7 @@ std::vector<std::size_t> neighbors_towards(const PartialDag& graph, std::size_t 
 
 /// Takes away edges whose ends are separated by neighbors of one of them, for sets of growing size from `first_size`
 /// on; all edges are judged by the graph as it is when a size comes up. With `towards` only neighbors count from which
-/// the other end can be reached.
+/// the other end can be reached. Throws TooDense.
 void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first_size, bool towards);
 
 Skeleton pc_skeleton(const Judge& judge);
