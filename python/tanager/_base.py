@@ -324,6 +324,8 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             shown |= {"parameter_trace_": learned.parameter_trace, "search_trace_": learned.parameter_trace}
         if learned.trace is not None:
             shown["search_trace_"] = learned.trace
+        if learned.threshold is not None:
+            shown["dependence_threshold_"] = learned.threshold
         for name in SHOWN - shown.keys():
             self.__dict__.pop(name, None)
         self.__dict__.update(shown)

@@ -57,6 +57,9 @@ class BayesNetClassifier(BaseNetworkClassifier):
         searched for, but parameters were, the same as ``parameter_trace_``.
     parameter_trace_ : FitTrace
         The iterations of the parameter learners ``EM``, ``APN`` and ``ELR``; only after `fit`.
+    dependence_threshold_ : float
+        What dependences had to exceed to count, given or found; only after `fit` with ``ConstraintAugmented`` and
+        ``ThreePhase``. In nats; with G² tests, minus the natural logarithm of the significance.
     arc_probabilities_ : ndarray of shape (n_features_in_,)
         The probability of every feature to depend on the class; only with ``ModelAveraged``.
     feature_weights_ : ndarray of shape (n_features_in_,)

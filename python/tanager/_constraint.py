@@ -83,7 +83,7 @@ class ConstraintSearch(StructureLearner):
         if dataset is None:
             raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
         names, given = learning.feature_names, self._strength()
-        structure, _, _ = core(
+        structure, threshold, _ = core(
             dataset,
             test=self.test,
             threshold=given,
@@ -96,7 +96,7 @@ class ConstraintSearch(StructureLearner):
         )
         for name, n_parents in zip([*names, learning.class_name], self._numbers_of_parents(structure), strict=True):
             self._check_parents(name, n_parents)
-        return LearnedStructure(structure)
+        return LearnedStructure(structure, threshold=threshold)
 
     @abstractmethod
     def _numbers_of_parents(self, structure: _core.Structure) -> list[int]:
@@ -187,6 +187,8 @@ class ConstraintAugmented(ConstraintSearch):
     >>> clf = tg.BayesNetClassifier(structure=learner).fit(data.X, data.y)
     >>> clf.network_.feature_arcs
     [('x0', 'x1')]
+    >>> clf.set_params(structure=tg.structure.ConstraintAugmented(max_parents=1)).fit(data.X, data.y).dependence_threshold_
+    0.0001
     """
 
     def _learn(self, learning: Learning) -> LearnedStructure:

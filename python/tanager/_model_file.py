@@ -69,6 +69,7 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
         ],
         "declared": [column.declared for column in clf._encoder.columns],
         "shown": {name: values.tolist() for name, values in _shown(clf).items()},
+        "dependence_threshold": clf.__dict__.get("dependence_threshold_"),
     }
     return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, clf._schema.feature_names, _storable)
 
@@ -104,7 +105,10 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     schema = Schema(names if settings["named_features"] else None, len(names), str(settings["class_name"]))
     encoder = Encoder(columns, schema.names)
     shown = {name: _feature_numbers(name, values, len(names)) for name, values in settings.get("shown", {}).items()}
-    clf._set_learned(schema, encoder, classes, replace(_learned(model), shown=shown))
+    threshold = settings.get("dependence_threshold")
+    if threshold is not None and (type(threshold) not in (int, float) or not threshold >= 0):
+        raise ValueError(f"a threshold of dependence must be a number that is not negative, but is {threshold!r:.50}")
+    clf._set_learned(schema, encoder, classes, replace(_learned(model), shown=shown, threshold=threshold))
     return clf
 
 
@@ -147,7 +151,8 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
     trace, of_parameters = clf.__dict__.get("search_trace_"), clf.__dict__.get("parameter_trace_")
     trace = None if isinstance(trace, FitTrace) else trace
-    learned = replace(found, trace=trace, shown=_shown(clf), parameter_trace=of_parameters)
+    shown, threshold = _shown(clf), clf.__dict__.get("dependence_threshold_")
+    learned = replace(found, trace=trace, shown=shown, parameter_trace=of_parameters, threshold=threshold)
     clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 

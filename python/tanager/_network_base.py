@@ -25,6 +25,7 @@ class BaseNetworkClassifier(BaseClassifier):
     network_: Network
     search_trace_: SearchTrace | FitTrace
     parameter_trace_: FitTrace
+    dependence_threshold_: float
     _core_type = _core.Network
 
     def __init__(
@@ -64,7 +65,8 @@ class BaseNetworkClassifier(BaseClassifier):
         structure = found.structure
         learning = learning.counting(structure)
         made = resolve_parameters(self.parameters)._estimate(learning, structure)
-        return Learned(made.core, LatePredictor(made.core), learning.counts, found.trace, made.shown, made.trace)
+        predictor, counts = LatePredictor(made.core), learning.counts
+        return Learned(made.core, predictor, counts, found.trace, made.shown, made.trace, found.threshold)
 
     def _attributes(
         self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]

@@ -65,10 +65,11 @@ class Learning:
 
 @dataclass(frozen=True)
 class LearnedStructure:
-    """What a structure learner found, and, if it searched, how."""
+    """What a structure learner found, and, if it searched, how; and by which threshold of dependence, if by one."""
 
     parents: Parents | _core.Structure
     trace: SearchTrace | None = None
+    threshold: float | None = None
 
     @property
     def structure(self) -> _core.Structure:
@@ -81,7 +82,7 @@ Shown = dict[str, npt.NDArray[np.float64]]
 
 #: The fitted attributes that exist only where a learner has them to show; the first ones are those of `Shown`.
 FEATURE_NUMBERS = frozenset({"feature_weights_", "arc_probabilities_"})
-SHOWN = FEATURE_NUMBERS | {"search_trace_", "parameter_trace_"}
+SHOWN = FEATURE_NUMBERS | {"search_trace_", "parameter_trace_", "dependence_threshold_"}
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ class Learned:
     trace: SearchTrace | None = None
     shown: Shown = field(default_factory=dict)
     parameter_trace: FitTrace | None = None
+    threshold: float | None = None
 
 
 class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

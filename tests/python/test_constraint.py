@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import signal
+import subprocess
+import sys
+import time
 from functools import partial
 
 import constraint_reference as reference
@@ -216,6 +220,53 @@ def test_threshold_is_lowered_as_far_as_parents_allow(core, kind):
     assert lowest == pytest.approx(grid[0])
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_threshold_is_shown(name, tmp_path):
+    X, y = random_codes(4, rows=400, features=8)
+    clf = tg.BayesNetClassifier(LEARNERS[name](max_parents=2)).fit(X, y)
+    found = clf.dependence_threshold_
+    arcs = clf.network_.arcs
+    assert 0.0001 < found < 8
+    assert clf.set_params(structure=LEARNERS[name](threshold=found)).fit(X, y).network_.arcs == arcs
+    assert clf.dependence_threshold_ == found
+    clf.set_params(structure=LEARNERS[name](test="g2", significance=0.01, max_parents=None)).fit(X, y)
+    assert clf.dependence_threshold_ == -np.log(0.01)
+    clf.set_params(structure="naive").fit(X, y)
+    assert not hasattr(clf, "dependence_threshold_")
+    clf.save(tmp_path / "plain.tng")
+    assert not hasattr(tg.load(tmp_path / "plain.tng"), "dependence_threshold_")
+
+
+LONG = """
+import signal
+import numpy as np, tanager as tg
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in the background without it
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 3, (3000, 60)), rng.integers(0, 2, 3000)
+clf = tg.BayesNetClassifier(tg.structure.{0}(threshold=0.0, max_parents=None, min_rows=0.0), n_jobs={1})
+print("ready", flush=True)
+clf.fit(X, y)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
+@pytest.mark.parametrize(("name", "n_jobs"), [("ConstraintAugmented", 1), ("ThreePhase", 2)])
+def test_ctrl_c_ends_the_tests(name, n_jobs):
+    code = LONG.format(name, n_jobs)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout.readline() == "ready\n"
+        time.sleep(1)
+        run.send_signal(signal.SIGINT)
+        try:
+            error = run.communicate(timeout=30)[1]  # alone it would take minutes
+        except subprocess.TimeoutExpired:
+            run.kill()
+            raise
+    assert error.splitlines()[-1] == "KeyboardInterrupt"
+
+
 def test_too_many_parents_are_told_by_name():
     rng = np.random.default_rng(0)
     X = rng.integers(2, size=(4000, 4))
@@ -328,6 +379,7 @@ def test_names_files_and_pickles(name, tmp_path):
         fitted.save(tmp_path / f"{i}.tng")
         for again in (tg.load(tmp_path / f"{i}.tng"), pickle.loads(pickle.dumps(fitted))):
             np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+            assert again.dependence_threshold_ == fitted.dependence_threshold_
             np.testing.assert_array_equal(again.fit(X, y).predict_proba(X), fitted.predict_proba(X))
 
 
