@@ -199,6 +199,24 @@ TEST(numbers_are_read_as_tables_have_them) {
   CHECK(spells_nan(" NaN") && spells_nan("-nan") && !spells_nan("") && !spells_nan("1") && !spells_nan("NA"));
 }
 
+TEST(short_numbers_are_rounded_as_the_standard_library_rounds_them) {
+  std::mt19937_64 random(6);
+  for (int trial = 0; trial < 200000; ++trial) {
+    std::string text = std::to_string(random() >> (random() % 64));
+    if (random() % 4 != 0) text.insert(random() % (text.size() + 1), 1, '.');
+    if (random() % 2 == 0) text.insert(0, 1, '-');
+    const double got = parse_number(text);
+    const double expected = std::strtod(text.c_str(), nullptr);
+    CHECK(std::memcmp(&got, &expected, sizeof got) == 0);
+  }
+  for (const char* text :
+       {"0", "-0", "-0.0", ".0", "0.1", "123456789012345", "1234567890123456", "999999999999999.9"}) {
+    const double got = parse_number(text);
+    const double expected = std::strtod(text, nullptr);
+    CHECK(std::memcmp(&got, &expected, sizeof got) == 0);
+  }
+}
+
 TEST(numbers_are_written_so_that_they_read_back) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 10000; ++trial) {

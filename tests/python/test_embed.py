@@ -153,3 +153,30 @@ def test_a_broken_model_file_is_one_clear_sentence(program: Path, tmp_path: Path
         f"embed: cannot load the model file '{path}': its checksum does not match its content: it was damaged or changed\n"
     )
     assert not (tmp_path / "out.bin").exists()
+
+
+def test_one_row_by_names(program: Path, tmp_path: Path) -> None:
+    train = make_table(500, seed=5)
+    clf = tanager.TANClassifier().fit(train.drop(columns="class"), train["class"])
+    clf.save(tmp_path / "model.tng")
+    said = run(program.with_name("one_row"), tmp_path / "model.tng", "farbe=青い 🦜", "size=1.25", "flag=True")
+    row = pd.DataFrame({"farbe": ["青い 🦜"], "count": [None], "flag": [True], "size": [1.25], "noise": [np.nan]})
+    expected = clf.predict_proba(row)[0]
+    assert said.splitlines() == [f"{name} {p:.17g}" for name, p in zip(clf.classes_, expected, strict=True)]
+    command = [str(program.with_name("one_row")), str(tmp_path / "model.tng"), "moon=full"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (2, "one_row: the model has no feature named 'moon'\n")
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_threads_of_a_server_share_one_model(program: Path, n_threads: int, tmp_path: Path) -> None:
+    train, new = make_table(500, seed=6), make_table(300, seed=7).drop(columns="class")
+    clf = tanager.AODEClassifier().fit(train.drop(columns="class"), train["class"])
+    clf.save(tmp_path / "model.tng")
+    lines = ["\t".join(as_text(value) for value in row) for row in new.astype(object).itertuples(index=False)]
+    lines.insert(100, "too short")
+    command = [str(program.with_name("server")), str(tmp_path / "model.tng"), str(n_threads)]
+    text = "".join(line + "\n" for line in lines)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=True)
+    expected = [f"{c} {p.max():.6f}" for c, p in zip(clf.predict(new), clf.predict_proba(new), strict=True)]
+    assert done.stdout.splitlines() == [*expected[:100], "error: expected 5 values", *expected[100:]]

@@ -59,7 +59,10 @@ class CsvRecords {
   void skip_empty_lines();
   void read_quoted_cell();
   void end_line();
-  void add(const char* begin, const char* end);
+  void add(const char* begin, const char* end) {
+    if (n_cells_ == cells_.size()) cells_.resize(2 * n_cells_);
+    cells_[n_cells_++] = {begin, static_cast<std::size_t>(end - begin)};
+  }
 
   char* at_;
   char* const end_;

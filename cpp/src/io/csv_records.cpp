@@ -68,11 +68,6 @@ void CsvRecords::skip_empty_lines() {
   while (at_ != end_ && (*at_ == '\n' || *at_ == '\r')) end_line();
 }
 
-void CsvRecords::add(const char* begin, const char* end) {
-  if (n_cells_ == cells_.size()) cells_.resize(2 * n_cells_);
-  cells_[n_cells_++] = {begin, static_cast<std::size_t>(end - begin)};
-}
-
 void CsvRecords::read_quoted_cell() {
   char* const begin = at_ + 1;
   char* const close = begin + (closing_quote(begin, end_) - begin);

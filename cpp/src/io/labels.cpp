@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -68,6 +69,38 @@ std::optional<bool> parse_flag(std::string_view text) {
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   return std::nullopt;
+}
+
+/// Reads what most numbers in tables are: up to 15 digits, perhaps with a sign and a point. Both the digits as a whole
+/// number and the power of ten are exact as doubles, so that one division rounds correctly, as from_chars does in
+/// several times the time. False for everything else.
+bool parse_short(std::string_view text, double& value) {
+  constexpr std::size_t kMostDigits = 15;
+  constexpr std::array<double, kMostDigits + 1> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                           1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (FLT_EVAL_METHOD != 0) return false;  // wider registers would round twice
+  const bool negative = !text.empty() && text.front() == '-';
+  if (negative) text.remove_prefix(1);
+  if (text.size() > kMostDigits + 1) return false;
+  std::int64_t digits = 0;
+  std::size_t n_digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto digit = static_cast<unsigned>(text[i]) - '0';
+    if (digit <= 9) {
+      digits = 10 * digits + digit;
+      ++n_digits;
+    } else if (text[i] == '.' && point == text.size()) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  if (n_digits == 0 || n_digits > kMostDigits) return false;
+  const std::size_t decimals = point == text.size() ? 0 : text.size() - point - 1;
+  const double magnitude = static_cast<double>(digits) / kPowers[decimals];
+  value = negative ? -magnitude : magnitude;
+  return true;
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -174,8 +207,9 @@ std::string label_text(const Label& label) {
 }
 
 double parse_number(std::string_view text) {
-  text = bare_number(text);
   double value = 0.0;
+  if (parse_short(text, value)) return value;
+  text = bare_number(text);
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (rest != end || error == std::errc::invalid_argument) return std::numeric_limits<double>::quiet_NaN();
