@@ -109,6 +109,11 @@ CountSet count_dataset(const Dataset& data, const std::string& scope, const Fami
   return count(data, tables, chosen, threads);
 }
 
+void add_dataset(CountSet& counts, const Dataset& data, int threads) {
+  const py::gil_scoped_release nogil;
+  count_into(data, counts, threads);
+}
+
 FamilyPairs family_pairs(const CountSet& counts) {
   FamilyPairs pairs;
   for (const Family& family : counts.families()) pairs.emplace_back(family.child, family.parents);
@@ -152,6 +157,7 @@ void bind_counts(py::module_& m) {
           py::arg("child"), py::arg("parents"))
       .def("recoded", &recoded, py::arg("cardinalities"), py::arg("n_classes"), py::arg("features").noconvert(),
            py::arg("classes").noconvert())
+      .def("add_rows", &add_dataset, py::arg("dataset"), py::arg("threads") = 1)
       .def("cells", &all_cells)
       .def(py::self += py::self)
       .def(py::self -= py::self)

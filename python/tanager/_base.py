@@ -6,11 +6,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -19,9 +17,12 @@ from sklearn.utils.metaestimators import available_if
 
 from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
+from ._labels import class_name
 from ._merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
 from ._queries import named_refusal
-from ._settings import SHOWN, Learned, Learning, Predicts, Requirements
+from ._settings import SHOWN, Learned, Learning, Predicts, Requirements, Schema
+from ._streams import StreamMethods
+from ._table import take_rows
 from ._validation import check_features, check_table_sizes, check_weights, effective_threads
 from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
 
@@ -29,20 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Schema:
-    """Names of the columns, if they have some, their number, and the name of the class."""
-
-    names: list[str] | None
-    n_features: int
-    class_name: str
-
-    @cached_property
-    def feature_names(self) -> list[str]:
-        """The names, or x0, x1, ... in their place."""
-        return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names
 
 
 @dataclass(frozen=True)
@@ -67,7 +54,7 @@ def _learns_in_parts(clf: BaseClassifier) -> bool:
     return True
 
 
-class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
+class BaseClassifier(StreamMethods, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
     """The road from a table to predictions; see `BayesNetClassifier` for the parameters."""
 
     classes_: npt.NDArray[Any]
@@ -111,6 +98,9 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_parts(self) -> None:
         """Refuse `partial_fit` where the learner cannot go on from counts."""
+
+    def _check_stream(self, can_repeat: bool) -> None:
+        """Refuse `fit_stream` where the learner needs more than counts, or more passes than there can be."""
 
     # -- learning
 
@@ -218,14 +208,14 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
         if known is None:
             known = Schema(table.names, table.n_features, "class")
-            known = replace(known, class_name=_class_name(y, known.feature_names))
+            known = replace(known, class_name=class_name(y, known.feature_names))
         else:
             check_features(self, table.names, table.n_features)
         weights = check_weights(sample_weight, table.n_rows)
         kept = None
         if weights is not None and not weights.all():
             kept = weights > 0
-            table, codes, weights = read_table(_take_rows(X, np.flatnonzero(kept))), codes[kept], weights[kept]
+            table, codes, weights = read_table(take_rows(X, np.flatnonzero(kept))), codes[kept], weights[kept]
         return Training(known, table, labels, codes, weights, kept)
 
     def _start(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
@@ -336,10 +326,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Return the most probable class of every row; ties go to the first class."""
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows, stacklevel=3)
-        try:
-            return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
-        except _core.CliqueTooLarge as error:
-            raise named_refusal(error, self._schema.feature_names) from None
+        return self._predict_codes(columns, n_rows, None)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of every class, shape (n_rows, n_classes)."""
@@ -356,7 +343,13 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _predict(self, X: Any, output: str) -> Floats:
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows, stacklevel=4)
+        return self._predict_codes(columns, n_rows, output)
+
+    def _predict_codes(self, columns: list[npt.NDArray[Any]], n_rows: int, output: str | None) -> npt.NDArray[Any]:
+        """Predict encoded rows: numbers of that name, or the most probable class if none is asked for."""
         try:
+            if output is None:
+                return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
             return self._predictor.predict(columns, n_rows, output, self._threads())
         except _core.CliqueTooLarge as error:
             raise named_refusal(error, self._schema.feature_names) from None
@@ -429,6 +422,9 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _is_fitted(self) -> bool:
         return "_predictor" in self.__dict__
 
+    def _resolved_discretizer(self) -> Any:
+        return resolve_discretizer(self.discretizer)
+
     def _threads(self) -> int:
         return effective_threads(self.n_jobs)
 
@@ -465,17 +461,6 @@ def resolve_discretizer(value: Any) -> Any:
     )
 
 
-def _take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return frame[rows].to_native()
-    if isinstance(X, (list, tuple)):
-        return [X[i] for i in rows]
-    if hasattr(X, "schema"):  # a record batch
-        return X.take(rows)
-    return X[rows] if isinstance(X, np.ndarray) else np.asarray(X)[rows]
-
-
 def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
     if class_prior is None:
         return []
@@ -488,11 +473,3 @@ def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
     if not np.isfinite(prior).all() or (prior < 0).any() or abs(prior.sum() - 1) > 1e-8:
         raise ValueError(f"class_prior must hold probabilities that sum to one, but is {class_prior!r}")
     return [float(p) for p in prior]
-
-
-def _class_name(y: Any, feature_names: list[str]) -> str:
-    name = getattr(y, "name", None)
-    name = name if isinstance(name, str) and name else "class"
-    while name in feature_names:
-        name += "_"
-    return name

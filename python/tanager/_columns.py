@@ -274,21 +274,54 @@ def arrow_column(column: Any, label: str) -> Column:
     if kind("dictionary") and column.num_chunks > 1 and any(c.dictionary.null_count for c in column.chunks):
         return arrow_column(column.cast(column.type.value_type), label)  # Arrow cannot unify dictionaries with nulls
     if kind("dictionary"):
-        whole = column.unify_dictionaries().combine_chunks()
-        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-        codes = whole.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return CodedColumn(codes, whole.dictionary.to_pylist(), declared=True).coded(label)
+        chunks = column.unify_dictionaries().chunks if column.num_chunks > 1 else column.chunks
+        codes = _joined([_arrow_codes(chunk.indices) for chunk in chunks])
+        return CodedColumn(codes, chunks[0].dictionary.to_pylist(), declared=True).coded(label)
     if kind("null"):
         return CodedColumn(np.full(len(column), -1), [])
     if kind("boolean", "integer", "floating"):
+        values = _joined([_arrow_numbers(chunk) for chunk in column.chunks])
         if column.null_count == 0:
-            return array_column(column.to_numpy(), label)
-        column = column.cast(pa.float32()) if kind("float16") else column
-        filled = column.fill_null(pa.scalar(0, pa.int8()).cast(column.type)).to_numpy()
-        return nullable_numbers(filled, column.is_null().to_numpy())
+            return array_column(values, label)
+        return nullable_numbers(values, _joined([_arrow_missing(chunk) for chunk in column.chunks]))
     if kind("string", "large_string", "string_view", "binary", "large_binary", "fixed_size_binary"):
         return ObjectColumn(_object_array(column.to_pylist()))
     raise TypeError(unsupported(label, f"{column.type} values"))
+
+
+def _arrow_numbers(array: Any) -> npt.NDArray[Any]:
+    """Return the cells of an Arrow array of numbers or booleans; where they are null, whatever stands there."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(array.type):
+        return _arrow_bits(array.buffers()[1], array)
+    cells = np.frombuffer(array.buffers()[1], dtype=array.type.to_pandas_dtype())
+    return cells[array.offset : array.offset + len(array)]
+
+
+def _arrow_missing(array: Any) -> npt.NDArray[np.bool_]:
+    valid = array.buffers()[0]
+    return np.zeros(len(array), dtype=bool) if valid is None else ~_arrow_bits(valid, array)
+
+
+def _arrow_bits(bits: Any, array: Any) -> npt.NDArray[np.bool_]:
+    first, last = array.offset // 8, (array.offset + len(array) + 7) // 8
+    found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8)[first:last], bitorder="little").view(np.bool_)
+    begin = array.offset - 8 * first
+    return found[begin : begin + len(array)]
+
+
+def _arrow_codes(indices: Any) -> npt.NDArray[Any]:
+    """Return indices into a dictionary, -1 where they are null."""
+    codes = _arrow_numbers(indices)
+    if indices.null_count == 0:
+        return codes
+    signed = codes if codes.dtype.kind == "i" else codes.astype(np.int64)
+    return np.where(_arrow_missing(indices), signed.dtype.type(-1), signed)
+
+
+def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _is_arrow_type(arrow_type: Any, *names: str) -> bool:

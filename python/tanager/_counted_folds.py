@@ -19,12 +19,13 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from . import _core
-from ._base import BaseClassifier, Schema, _class_name, resolve_discretizer
+from ._base import BaseClassifier, resolve_discretizer
 from ._fold_table import DROPPED, FoldTable, Unsteady, make_fold_table
+from ._labels import class_name
 from ._plain_folds import FoldResult, Material, check_interrupted, plain_fold
 from ._progress import stopping
 from ._scoring import Outcome, Scorer
-from ._settings import Predicts
+from ._settings import Predicts, Schema
 from ._table import Table, read_table
 
 
@@ -118,7 +119,7 @@ def _join_group(
 ) -> bool:
     """Add a classifier to the group that counts what it needs, or make that group; `start` is when its work began."""
     schema = Schema(table.names, table.n_features, "class")
-    schema = Schema(table.names, table.n_features, _class_name(material.y, schema.feature_names))
+    schema = Schema(table.names, table.n_features, class_name(material.y, schema.feature_names))
     scope, families = classifier._requirements(schema)
     whole_key = key, scope, repr(families)
     if whole_key in groups:

@@ -159,8 +159,8 @@ def learn_encoding(
     codes : list of ndarray
         As `Encoder.encode` would return them.
     """
-    declared = _declared_categories(table, categories)
-    is_numeric = _numeric_rule(table, numeric_features) if discretizer is not None else _never
+    declared = declared_categories(table, categories)
+    is_numeric = numeric_rule(table, numeric_features, discretizer)
     array = table.array
     if array is not None and array.dtype.kind != "f" and not declared:
         first = table.column(0)  # all columns are of one type
@@ -209,8 +209,10 @@ def _never(position: int, column: Column) -> bool:  # noqa: ARG001
     return False
 
 
-def _numeric_rule(table: Table, numeric_features: Any) -> _Rule:
+def numeric_rule(table: Table, numeric_features: Any, discretizer: Any) -> _Rule:
     """Return what tells whether a column is to be cut into intervals."""
+    if discretizer is None:
+        return _never
     by_type = isinstance(numeric_features, str) and numeric_features in {"float", "number"}
     if not by_type and (isinstance(numeric_features, (str, Iterator)) or not isinstance(numeric_features, Iterable)):
         raise ValueError(
@@ -236,7 +238,8 @@ def _position(table: Table, feature: Any, setting: str) -> int:
     return int(feature)
 
 
-def _declared_categories(table: Table, categories: Any) -> dict[int, Sequence[Any]]:
+def declared_categories(table: Table, categories: Any) -> dict[int, Sequence[Any]]:
+    """Return the categories that a user has declared, by the position of their column."""
     if categories is None:
         return {}
     if isinstance(categories, Mapping):

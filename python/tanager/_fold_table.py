@@ -19,7 +19,7 @@ import numpy.typing as npt
 from . import _core
 from ._categories import MAX_VALUES, encode_declared, learn_categories
 from ._columns import CodedColumn, Column, ObjectColumn, is_missing
-from ._encoding import _declared_categories, _learn_integers, _never, _numeric_rule
+from ._encoding import _learn_integers, declared_categories, numeric_rule
 from ._folds import Split
 from ._table import Table
 
@@ -176,8 +176,8 @@ def _read_columns(
     table: Table, numeric_features: Any, discretizer: Any, categories: Any, threads: int
 ) -> list[_Column | _Numbers]:
     """Read all columns as `learn_encoding` does, except that numbers are not cut yet."""
-    declared = _declared_categories(table, categories)
-    is_numeric = _numeric_rule(table, numeric_features) if discretizer is not None else _never
+    declared = declared_categories(table, categories)
+    is_numeric = numeric_rule(table, numeric_features, discretizer)
     array = table.array
     if array is not None and array.dtype.kind != "f" and not declared:
         first = table.column(0)  # all columns are of one type

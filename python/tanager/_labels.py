@@ -11,12 +11,12 @@ from sklearn.utils import column_or_1d
 
 from . import _core
 from ._categories import MISSING, category_array, check_number, sorted_values
-from ._columns import CodedColumn, is_missing, native
+from ._columns import CodedColumn, Column, arrow_column, is_missing, native, pandas_column, polars_column
 
 Codes = npt.NDArray[Any]
 
 
-def encode_labels(y: Any, classes: Any = None) -> tuple[npt.NDArray[Any], Codes]:
+def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[npt.NDArray[Any], Codes]:
     """Encode class labels.
 
     Parameters
@@ -25,6 +25,8 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[npt.NDArray[Any], Codes]
         Labels of any hashable kind, none missing.
     classes : sequence, default=None
         All labels that may occur; by default those that do.
+    first_row : int, default=0
+        The number that messages give the first of these rows, where more come before.
 
     Returns
     -------
@@ -33,10 +35,13 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[npt.NDArray[Any], Codes]
     codes : ndarray of uint8 or uint16
         For every row, the position of its label in `classes`.
     """
-    labels = _label_array(y)
-    if labels.dtype.kind == "f":
-        _check_float_labels(labels)
-    coded, values = _number_labels(labels)
+    numbered = _number_text(y, first_row)
+    if numbered is None:
+        labels = _label_array(y, first_row)
+        if labels.dtype.kind == "f":
+            _check_float_labels(labels, first_row)
+        numbered = _number_labels(labels, first_row)
+    coded, values = numbered
     known = values if classes is None else _known_classes(classes)
     check_number(len(known), "y")
     index = {value: code for code, value in enumerate(known.tolist())}
@@ -50,14 +55,52 @@ def encode_labels(y: Any, classes: Any = None) -> tuple[npt.NDArray[Any], Codes]
     return known, _core.recode(coded.codes, table, len(known))
 
 
-def _label_array(y: Any) -> npt.NDArray[Any]:
+def _number_text(y: Any, first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]] | None:
+    """Return strings that a data frame holds by number, without a Python object per row; None for other labels."""
+    column = _text_column(y)
+    if column is None or not len(column.codes):
+        return None
+    codes = column.codes
+    if codes.min() < 0:
+        raise ValueError(_no_label(codes < 0, first_row))
+    used = column.used()
+    values = [value for value, there in zip(column.values, used, strict=True) if there]
+    if not all(isinstance(value, str) for value in values):
+        return None
+    if not used.all():
+        codes = (np.cumsum(used) - 1)[codes]
+    return CodedColumn(codes, values), category_array(sorted_values(values), object)
+
+
+def _text_column(y: Any) -> CodedColumn | None:
+    """Return a column of strings or of categories; None if these are other labels."""
+    from narwhals import dependencies
+
+    column: Column
+    if hasattr(y, "to_pylist") and hasattr(y, "null_count"):  # Arrow's arrays, of one chunk or several
+        import pyarrow as pa
+
+        kind = y.type.value_type if pa.types.is_dictionary(y.type) else y.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return None
+        column = arrow_column(y, "y")
+    elif dependencies.is_pandas_series(y) and type(y.dtype).__name__ in {"StringDtype", "CategoricalDtype"}:
+        column = pandas_column(y, "y")
+    elif dependencies.is_polars_series(y) and str(y.dtype) == "String":
+        column = polars_column(y, "y")
+    else:
+        return None
+    return column if isinstance(column, CodedColumn) else None
+
+
+def _label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
     """Return the labels as a one-dimensional array."""
     if y is None:
         raise ValueError("y should be a 1d array, got None instead.")
     if issparse(y):
         raise TypeError("sparse y is not supported; pass a dense array, such as y.toarray().ravel()")
     if np.ma.is_masked(y):
-        raise ValueError(f"Input y contains NaN. Row {int(np.argmax(np.ma.getmaskarray(y)))} has no label.")
+        raise ValueError(_no_label(np.ma.getmaskarray(y), first_row))
     labels = _object_list(y) if _holds_mixed_types(y) else np.asarray(_plain(y))
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers")
@@ -92,9 +135,13 @@ def _object_list(values: Any) -> npt.NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
-def _check_float_labels(labels: npt.NDArray[Any]) -> None:
+def _no_label(missing: npt.NDArray[np.bool_], first_row: int) -> str:
+    return f"Input y contains NaN. Row {first_row + int(np.argmax(missing))} has no label."
+
+
+def _check_float_labels(labels: npt.NDArray[Any], first_row: int = 0) -> None:
     if np.isnan(labels).any():
-        raise ValueError(f"Input y contains NaN. Row {int(np.argmax(np.isnan(labels)))} has no label.")
+        raise ValueError(_no_label(np.isnan(labels), first_row))
     if np.isinf(labels).any():
         raise ValueError(f"Input y contains infinity or a value too large for {labels.dtype!r}.")
     if (labels != np.floor(labels)).any():
@@ -108,7 +155,7 @@ def _continuous() -> str:
     )
 
 
-def _number_labels(labels: npt.NDArray[Any]) -> tuple[CodedColumn, npt.NDArray[Any]]:
+def _number_labels(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]:
     """Return the labels by number, and the distinct ones as a sorted array."""
     kind = labels.dtype.kind
     if kind in "biu" and labels.dtype != np.uint64:
@@ -117,7 +164,7 @@ def _number_labels(labels: npt.NDArray[Any]) -> tuple[CodedColumn, npt.NDArray[A
         values = keys.astype(labels.dtype)
         return CodedColumn(found, values.tolist()), values
     if kind == "O":
-        return _number_objects(labels)
+        return _number_objects(labels, first_row)
     if kind in "US":
         labels = native(labels)
         numbers, first_rows = _core.number_fixed_strings(labels)
@@ -125,17 +172,17 @@ def _number_labels(labels: npt.NDArray[Any]) -> tuple[CodedColumn, npt.NDArray[A
         return CodedColumn(numbers, distinct.tolist()), np.sort(distinct)
     values, codes = np.unique(labels, return_inverse=True)
     if kind in "mM" and np.isnat(values).any():
-        raise ValueError(f"Input y contains NaN. Row {int(np.argmax(np.isnat(labels)))} has no label.")
+        raise ValueError(_no_label(np.isnat(labels), first_row))
     return CodedColumn(codes.reshape(-1), values.tolist()), values
 
 
-def _number_objects(labels: npt.NDArray[Any]) -> tuple[CodedColumn, npt.NDArray[Any]]:
+def _number_objects(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]:
     try:
         codes, values = _core.number_objects(labels)
     except TypeError as error:
         raise TypeError(f"y: {error}") from None
     if codes.min() < 0:
-        raise ValueError(f"Input y contains NaN. Row {int(np.argmax(codes < 0))} has no label.")
+        raise ValueError(_no_label(codes < 0, first_row))
     coded = CodedColumn(codes, values)
     if all(isinstance(v, (int, float)) for v in coded.values) and any(v % 1 for v in coded.values):
         raise ValueError(_continuous())
@@ -152,3 +199,12 @@ def _known_classes(classes: Any) -> npt.NDArray[Any]:
     if known.dtype.kind == "f":
         _check_float_labels(known)
     return np.unique(known)
+
+
+def class_name(y: Any, feature_names: list[str]) -> str:
+    """Return what the class is called: as the labels are, if they have a name that no feature has."""
+    name = getattr(y, "name", None)
+    name = name if isinstance(name, str) and name else "class"
+    while name in feature_names:
+        name += "_"
+    return name

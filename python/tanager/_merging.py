@@ -22,7 +22,7 @@ def join_encoders(first: Encoder, second: Encoder) -> tuple[Encoder, list[Recodi
         joined, recoding = join_categories(a, b, label)
         columns.append(joined)
         moved_first.append(recoding)
-        moved_second.append(_recoding(b, joined))
+        moved_second.append(moved_codes(b, joined))
     return Encoder(columns, first.names), moved_first, moved_second
 
 
@@ -40,7 +40,8 @@ def _check_alike(a: ColumnEncoder, b: ColumnEncoder, label: str) -> None:
             raise ValueError(f"{label} holds {strange[0]!r}, which is none of the categories declared for it")
 
 
-def _recoding(column: ColumnEncoder, joined: ColumnEncoder) -> Recoding:
+def moved_codes(column: ColumnEncoder, joined: ColumnEncoder) -> Recoding:
+    """Return where the codes of a column are in one that knows all its categories and more."""
     if column.kind == "interval" or not len(column.categories):
         return np.arange(column.cardinality, dtype=np.uint16)
     return np.array([joined.index[value] for value in column.categories.tolist()], dtype=np.uint16)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from . import _core, discretize, parameters, structure
-from ._base import BaseClassifier, Schema
+from ._base import BaseClassifier
 from ._encoding import ColumnEncoder, Encoder
 from ._fit_trace import FitTrace
-from ._settings import FEATURE_NUMBERS, Learned, Shown
+from ._settings import FEATURE_NUMBERS, Learned, Schema, Shown
 from ._tbmatan_mp import MpAverage, MpPredictor
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")

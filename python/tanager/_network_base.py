@@ -8,11 +8,11 @@ from typing import Any
 import numpy.typing as npt
 
 from . import _core
-from ._base import BaseClassifier, Schema
+from ._base import BaseClassifier
 from ._encoding import Encoder
 from ._fit_trace import FitTrace
 from ._late_predictor import LatePredictor
-from ._settings import Learned, Learning, Requirements
+from ._settings import Learned, Learning, Requirements, Schema
 from ._trace import SearchTrace
 from .network import Network
 from .parameters import ParameterLearner, resolve_parameters
@@ -82,6 +82,24 @@ class BaseNetworkClassifier(BaseClassifier):
                     f"{type(learner).__name__} needs all rows at once, so that it cannot learn part by part: use fit, or "
                     f"partial_fit with {instead}"
                 )
+
+    def _check_stream(self, can_repeat: bool) -> None:
+        structure, parameters = self._structure(), resolve_parameters(self.parameters)
+        passes = structure._passes
+        for learner, needs_rows, such_as in (
+            (structure, passes is None, "ChowLiu"),
+            (parameters, parameters._needs_rows, "Dirichlet"),
+        ):
+            if needs_rows:
+                raise ValueError(
+                    f"{type(learner).__name__} goes through the rows again and again, so that it cannot learn from a stream: "
+                    f"use fit, or a learner that needs counts alone, such as {such_as}"
+                )
+        if passes == 2 and not can_repeat:
+            raise ValueError(
+                f"{type(structure).__name__} counts pairs of features first and its tables in a second pass, but an iterator "
+                "gives its batches only once: pass a function that returns them anew, a list or a pyarrow dataset"
+            )
 
     def _check_settings(self) -> None:
         super()._check_settings()

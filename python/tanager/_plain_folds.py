@@ -13,10 +13,10 @@ from joblib import Parallel, delayed
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from ._base import _take_rows
 from ._fold_table import Rows
 from ._folds import Split
 from ._scoring import Outcome, Scorer, positions
+from ._table import take_rows as take_table_rows
 
 Floats = npt.NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
     """Return some rows of a table of any kind."""
     if hasattr(X, "iloc"):  # of pandas, where fitting shall say what is wrong with the names
         return X.iloc[rows]
-    return X[rows] if issparse(X) else _take_rows(X, rows)
+    return X[rows] if issparse(X) else take_table_rows(X, rows)
 
 
 def take_labels(y: Any, rows: npt.NDArray[np.int64]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +27,20 @@ Requirements = tuple[str, list[tuple[int, list[int]]]]
 
 
 @dataclass(frozen=True)
+class Schema:
+    """Names of the columns, if they have some, their number, and the name of the class."""
+
+    names: list[str] | None
+    n_features: int
+    class_name: str
+
+    @cached_property
+    def feature_names(self) -> list[str]:
+        """The names, or x0, x1, ... in their place."""
+        return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names
+
+
+@dataclass(frozen=True)
 class Learning:
     """All that a learner may look at: the counts always, the rows only where they are all at hand.
 
@@ -41,6 +56,8 @@ class Learning:
     threads: int
     random_state: Any
     verbose: int
+    #: Counts families in another pass over a stream, where there is one.
+    recount: Callable[[list[tuple[int, list[int]]]], _core.CountSet] | None = None
 
     @property
     def dataset(self) -> _core.Dataset | None:
@@ -57,10 +74,13 @@ class Learning:
         families = structure.counted_families
         if all(self.counts.can_answer(child, found) for child, found in families):
             return self
-        if self.dataset is None:
-            raise ValueError("a structure whose tables were not counted before needs all rows at once: use fit")
+        dataset, recount = self.dataset, self.recount
         check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, families)
-        return replace(self, counts=_core.CountSet.count(self.dataset, "singles", families, self.threads))
+        if dataset is not None:
+            return replace(self, counts=_core.CountSet.count(dataset, "singles", families, self.threads))
+        if recount is None:
+            raise ValueError("a structure whose tables were not counted before needs all rows at once: use fit")
+        return replace(self, counts=recount(families))
 
 
 @dataclass(frozen=True)

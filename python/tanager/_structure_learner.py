@@ -16,6 +16,11 @@ class StructureLearner(Settings, ABC):
     #: Whether the learner looks at the rows themselves, so that counts alone are not enough.
     _needs_rows = False
 
+    @property
+    def _passes(self) -> int | None:
+        """How many passes over a stream of rows learning takes; None if it must have the rows at hand."""
+        return None if self._needs_rows else 1
+
     @abstractmethod
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
         """Say what must be counted before `_learn` is called."""

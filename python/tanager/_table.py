@@ -53,6 +53,13 @@ class Table:
         assert self.array is not None
         return array_column(self.array[:, position], label)
 
+    def select(self, positions: Sequence[int]) -> Table:
+        """Return a table of some of the columns, in the order of the positions."""
+        if not positions:
+            check_size(self.n_rows, 0)
+        names = None if self.names is None else [self.names[i] for i in positions]
+        return Table(self.n_rows, len(positions), lambda i, _: self.column(positions[i]), names=names)
+
     def label(self, position: int) -> str:
         """Return what messages call a column."""
         return column_label(self.names, position)
@@ -187,6 +194,20 @@ def _read_other_frame(X: Any) -> Table | None:
     if isinstance(frame, nw.DataFrame):
         return _read_frame(frame.to_pandas())
     return None
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """Return some rows of a table, as a table of the same kind."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return frame[rows].to_native()
+    if isinstance(X, (list, tuple)):
+        return [X[i] for i in rows]
+    if _is_record_batch(X):
+        return X.take(rows)
+    return X[rows] if isinstance(X, np.ndarray) else np.asarray(X)[rows]
 
 
 def _is_record_batch(X: Any) -> bool:

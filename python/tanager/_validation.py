@@ -62,8 +62,10 @@ def _different_names(known: list[str], names: list[str]) -> str:
     return message
 
 
-def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> npt.NDArray[np.float64] | None:
-    """Return the weights of the rows as an array, or None if there are none."""
+def check_weights(
+    sample_weight: Any, n_rows: int, name: str = "sample_weight", *, first_row: int = 0, some: bool = True
+) -> npt.NDArray[np.float64] | None:
+    """Return the weights of the rows as an array, or None if there are none; `some` of them must be above zero."""
     if sample_weight is None:
         return None
     if np.ma.is_masked(sample_weight):
@@ -82,8 +84,8 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(f"{name} must be finite and not negative, but row {row} has {weights[row]:g}")
-    if not weights.any():
+        raise ValueError(f"{name} must be finite and not negative, but row {first_row + row} has {weights[row]:g}")
+    if some and not weights.any():
         raise ValueError(f"{name} must have a weight above zero, but all are zero")
     with np.errstate(over="ignore"):
         total = weights.sum()

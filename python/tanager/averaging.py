@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._base import BaseClassifier, Schema
+from ._base import BaseClassifier
 from ._edge_beliefs import read_beliefs
 from ._encoding import Encoder
-from ._settings import Learned, Learning, Requirements, as_number
+from ._settings import Learned, Learning, Requirements, Schema, as_number
 from ._tbmatan_mp import MpAverage, MpPredictor
 from ._tree_posterior import EdgeProbabilities, TreePosterior
 from ._validation import is_whole

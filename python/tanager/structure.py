@@ -115,7 +115,7 @@ class KDB(StructureLearner):
     Ties in the ranking go to the first feature, and ties among parents to the one ranked first; informations that
     rounding alone can tell apart are tied. Where cells are missing, each information is that of the rows where the
     features it is about are observed. `partial_fit` can add parts only with k up to 1: with more parents the tables to
-    count are known only when all rows have been seen.
+    count are known only when all rows have been seen. For the same reason `fit_stream` then takes two passes.
 
     Missing cells are summed out exactly in prediction. With k above 1 this goes through the joint values of the missing
     features that matter in a row; a row with more than 4,194,304 of them is refused.
@@ -140,6 +140,10 @@ class KDB(StructureLearner):
     @property
     def _needs_rows(self) -> bool:  # type: ignore[override]
         return is_whole(self.k) and self.k > 1  # anything else is refused when it is used
+
+    @property
+    def _passes(self) -> int:
+        return 2 if self._needs_rows else 1  # pairs, then the tables of the parents chosen
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         return "pairs" if self._checked_k() > 0 else "singles", []

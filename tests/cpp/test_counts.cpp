@@ -149,6 +149,28 @@ TEST(weighted_rows_add_in_their_order) {
   }
 }
 
+TEST(parts_in_a_row_add_up_to_the_whole_to_the_last_bit) {
+  for (const bool weighted : {false, true}) {
+    const Dataset data = random_dataset({{3, 0.1}, {7, 0}, {300, 0.2}, {2, 0}, {5, 0}, {4, 0.3}}, {3, 0, 0, false}, 3000,
+                                        weighted, 5);
+    for (const CountScope scope : {CountScope::kSingles, CountScope::kPairs}) {
+      const CountSet whole = count(data, scope, {{0, {1, 5}}});
+      CountSet parts(data.cardinalities(), data.n_classes(), scope, {{0, {1, 5}}});
+      for (std::size_t begin = 0, size = 1; begin < data.n_rows(); begin += size, size = 3 * size + 1) {
+        std::vector<std::size_t> rows(std::min(size, data.n_rows() - begin));
+        std::iota(rows.begin(), rows.end(), begin);
+        count_into(data.subset(rows), parts, 1 + static_cast<int>(size % 2));
+      }
+      check_against_reference(data, parts);
+      CHECK(equal(parts.family(0), whole.family(0)));
+    }
+  }
+  CountSet other({2, 2}, 2, CountScope::kPairs);
+  for (const bool weighted : {false, true})
+    CHECK_THROWS(InvalidInput,
+                 count_into(random_dataset({{2, 0}, {3, 0}}, {2, 0, 0, false}, 10, weighted, 1), other), "same variables");
+}
+
 TEST(singles_alone) {
   const std::vector<std::size_t> ends_of_blocks{1, 31, 32, 33, 8159, 8160, 8161, 20000};
   for (const std::uint32_t n_classes : {1U, 2U, 11U})

@@ -13,6 +13,7 @@
 #include "counts/options.hpp"
 #include "counts/plan.hpp"
 #include "support/parallel.hpp"
+#include "tanager/errors.hpp"
 
 namespace tanager {
 namespace {
@@ -130,6 +131,17 @@ CountSet count_with(const Dataset& data, CountScope scope, const std::vector<Fam
 
 CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families, int threads) {
   return count_with(data, scope, families, worthwhile_threads(data, scope, families.size(), threads), CountOptions{});
+}
+
+void count_into(const Dataset& data, CountSet& counts, int threads) {
+  if (!data.is_weighted()) {  // whole numbers add exactly, in any order
+    counts += count(data, counts.scope(), counts.families(), threads);
+    return;
+  }
+  if (!std::ranges::equal(data.cardinalities(), counts.cardinalities()) || data.n_classes() != counts.n_classes())
+    throw InvalidInput("rows add to counts over the same variables only, but values or classes differ in number");
+  const int worth = worthwhile_threads(data, counts.scope(), counts.families().size(), threads);
+  if (data.n_rows() > 0) Counter(data, counts.scope(), CountOptions{}, counts).run(worth);
 }
 
 CountTable count_family(const Dataset& data, const Family& family) {

@@ -127,7 +127,9 @@ class Histogram {
       rows_held += n;
       if (rows_held > kMaxRows || row + n == data_.n_rows()) {
         for (std::size_t i = begin; i < end; ++i)
-          for (std::size_t t = 0; t < copies(i); ++t) deliver(i, work.data() + start[i - begin] + t * cells(i));
+          for (std::size_t t = 0; t < copies(i); ++t)
+            exchange(i, work.data() + start[i - begin] + t * cells(i),
+                     [](double& cell, std::uint32_t& held) { cell += static_cast<double>(held); });
         std::fill(work.begin(), work.end(), 0);
         rows_held = 0;
       }
@@ -137,6 +139,9 @@ class Histogram {
   void count_weighted(std::size_t begin, std::size_t end) {
     const std::vector<std::size_t> start = offsets(begin, end);
     std::vector<double> work(start.back());
+    // What the tables hold already goes before the first row: a sum of its own, added in the end, would round otherwise.
+    for (std::size_t i = begin; i < end; ++i)
+      exchange(i, work.data() + start[i - begin], [](double& cell, double& held) { held = cell; });
     for (std::size_t row = 0; row < data_.n_rows(); row += kRun) {
       const std::size_t n = std::min(kRun, data_.n_rows() - row);
       const double* weights = data_.weights().data() + row;
@@ -153,7 +158,8 @@ class Histogram {
             for (std::size_t r = 0; r < n; ++r) first[start[i + k - begin] + indices_[k][r]] += weights[r];
       }
     }
-    for (std::size_t i = begin; i < end; ++i) deliver(i, work.data() + start[i - begin]);
+    for (std::size_t i = begin; i < end; ++i)
+      exchange(i, work.data() + start[i - begin], [](double& cell, double& held) { cell = held; });
   }
 
   void add_four(const double* weights, std::size_t n, double* a, double* b, double* c, double* d) const {
@@ -165,18 +171,18 @@ class Histogram {
     }
   }
 
-  /// Adds a work table [v][u][class] to its table, without the slots of missing cells.
-  template <class T>
-  void deliver(std::size_t i, const T* work) const {
+  /// Calls move(cell of the table, cell of the work table [v][u][class]) for all but the slots of missing cells.
+  template <class T, class Move>
+  void exchange(std::size_t i, T* work, Move move) const {
     const std::size_t s = data_.n_classes();
     const std::size_t n_v = partner(i).n_values();
     const std::size_t n_u = task_.u ? data_.feature(*task_.u).n_values() : 1;
     const bool u_first = !task_.u || *task_.u < task_.features[i];
     for (std::size_t v = 0; v < n_v; ++v)
       for (std::size_t u = 0; u < n_u; ++u) {
-        const T* from = work + (v * u_slots_ + u) * s;
-        double* to = tables_[i].data() + (u_first ? u * n_v + v : v * n_u + u) * s;
-        for (std::size_t c = 0; c < s; ++c) to[c] += static_cast<double>(from[c]);
+        T* held = work + (v * u_slots_ + u) * s;
+        double* cells = tables_[i].data() + (u_first ? u * n_v + v : v * n_u + u) * s;
+        for (std::size_t c = 0; c < s; ++c) move(cells[c], held[c]);
       }
   }
 

@@ -1,0 +1,145 @@
+"""What `benchmarks.streams` runs in processes of its own: one task, then its times and its memory as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+import tanager as tg
+from benchmarks.harness import _status_kib
+from tanager import _core, _streams
+from tanager._batches import BatchSource
+from tanager._stream_counts import CountedPart
+
+SCHEMA = pa.schema([("class", pa.int8()), ("p0", pa.float64()), ("p1", pa.float64())])
+
+
+class Inside:
+    """CPU time that the threads of Python spend in calls of the core and of pyarrow."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.other_threads = 0.0  # all the time of threads that are not the main one
+
+    def watch(self, owner: Any, name: str) -> None:
+        """Count the calls of a function as inside."""
+        setattr(owner, name, self.timed(getattr(owner, name)))
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            start = time.thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.seconds += time.thread_time() - start
+
+        return call
+
+    def watch_worker(self, owner: Any, name: str) -> None:
+        """Count all that a function does in another thread than the main one."""
+        function = getattr(owner, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            start = time.thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                if threading.current_thread() is not threading.main_thread():
+                    self.other_threads += time.thread_time() - start
+
+        setattr(owner, name, call)
+
+    def items(self, source: Iterator[Any]) -> Iterator[Any]:
+        """Count what it takes to get items as inside."""
+        following = self.timed(lambda: next(source, None))
+        while (item := following()) is not None:
+            yield item
+
+
+def _columns(y: Any, proba: Any) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(y), pa.array(proba[:, 0]), pa.array(proba[:, 1])], schema=SCHEMA)
+
+
+def read(folder: Path, inside: Inside) -> None:  # noqa: ARG001
+    for _ in BatchSource(ds.dataset(folder / "table.parquet")).open():
+        pass
+
+
+def fit(folder: Path, inside: Inside) -> None:
+    for owner, name in (
+        (_core.CountSet, "add_rows"),
+        (_core.CodeBooks, "encode"),
+        (_core, "recode"),
+        (_core, "Dataset"),
+    ):
+        inside.watch(owner, name)
+    for name in ("learn_integers", "number_arrow_strings", "learn_chow_liu"):
+        inside.watch(_core, name)
+    inside.watch_worker(CountedPart, "count")
+    source = ds.dataset(folder / "table.parquet")
+    clf = tg.TANClassifier().fit_stream(lambda: inside.items(BatchSource(source).open()), "class")
+    assert clf.counts_.n_rows == source.count_rows()
+    clf.save(folder / "model.tng")
+
+
+def copy(folder: Path, inside: Inside) -> None:  # noqa: ARG001
+    """Read what predicting reads, and write results that were there before."""
+    clf = tg.load(folder / "model.tng")
+    source = BatchSource(ds.dataset(folder / "table.parquet"))
+    first = next(source.open(clf.feature_names_in_.tolist()))
+    ready = pa.Table.from_batches([_columns(clf.predict(first), clf.predict_proba(first))])
+    start_again()
+    with pq.ParquetWriter(folder / "copy.parquet", SCHEMA) as writer:
+        for batch in source.open(clf.feature_names_in_.tolist()):
+            writer.write_table(ready.slice(0, batch.num_rows))
+
+
+def predict(folder: Path, inside: Inside) -> None:
+    clf = tg.load(folder / "model.tng")
+    for owner, name in ((_core.CodeBooks, "encode"), (_core, "recode"), (_core, "number_arrow_strings")):
+        inside.watch(owner, name)
+    inside.watch(clf, "_predict_codes")
+    inside.watch_worker(_streams, "_predict")
+    source = ds.dataset(folder / "table.parquet")
+    batches = inside.items(BatchSource(source).open(clf.feature_names_in_.tolist()))
+    with pq.ParquetWriter(folder / "predicted.parquet", SCHEMA) as writer:
+        write = inside.timed(writer.write_batch)
+        for y, proba in clf.predict_stream(batches, ["predict", "predict_proba"]):
+            write(_columns(y, proba))
+    assert pq.read_metadata(folder / "predicted.parquet").num_rows == source.count_rows()
+
+
+STARTED = [0.0, 0.0]
+
+
+def start_again() -> None:
+    STARTED[:] = time.perf_counter(), time.process_time()
+
+
+def main() -> None:
+    """Run the task that the command line names."""
+    task, folder = sys.argv[1], Path(sys.argv[2])
+    inside = Inside()
+    start_again()
+    thread = time.thread_time()
+    {"read": read, "fit": fit, "copy": copy, "predict": predict}[task](folder, inside)
+    wall, cpu = time.perf_counter() - STARTED[0], time.process_time() - STARTED[1]
+    answer = {"wall": wall, "cpu": cpu, "peak": _status_kib("VmHWM") * 1024}
+    if task in {"fit", "predict"}:
+        # What neither the main thread nor that of tanager spends, pyarrow's own threads do.
+        python = time.thread_time() - thread + inside.other_threads - inside.seconds
+        answer["share"] = 1 - python / cpu
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

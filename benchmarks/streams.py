@@ -1,0 +1,133 @@
+"""python -m benchmarks.streams: Parquet to model and Parquet to Parquet, beside pyarrow that merely reads and writes.
+
+The table is made in a temporary folder, row group by row group, and removed in the end. Every measurement is a process of
+its own, since what counts is its peak of resident memory, interpreter and libraries included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import harness
+from benchmarks.report import Report, print_columns
+
+N_FEATURES = 20
+N_VALUES = 4
+NAMES = [f"f{i}" for i in range(N_FEATURES)]
+ROW_GROUP = 500_000
+#: So many different row groups are drawn; further ones repeat them.
+DRAWN_GROUPS = 8
+
+
+def main() -> int:
+    """Run what the command line asks for."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.streams", description=__doc__)
+    options.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default 10,000,000)")
+    options.add_argument("--quick", action="store_true", help="1,000,000 rows; targets are not judged")
+    options.add_argument(
+        "--kind", choices=("int8", "int64", "string", "dictionary"), default="int8", help="of the cells"
+    )
+    options.add_argument("--folder", type=Path, help="where to make the temporary folder")
+    options.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
+    chosen = options.parse_args()
+    rows = 1_000_000 if chosen.quick else chosen.rows
+    report = Report(harness.machine_facts(), judge=not chosen.quick)
+    for name, fact in report.facts.items():
+        print(f"{name}: {fact}")
+    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="tanager-streams-") as folder:
+        make_parquet(Path(folder) / "table.parquet", rows, chosen.kind)
+        measure(report, Path(folder), rows, chosen.kind)
+    report.summary()
+    if chosen.json:
+        report.save(chosen.json)
+    return 0
+
+
+def make_parquet(path: Path, rows: int, kind: str) -> None:
+    """Write a table whose features depend on the class and on the feature before."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    groups = [_draw_group(seed, kind) for seed in range(min(DRAWN_GROUPS, -(-rows // ROW_GROUP)))]
+    with pq.ParquetWriter(path, groups[0].schema) as writer:
+        for i, begin in enumerate(range(0, rows, ROW_GROUP)):
+            table: pa.Table = groups[i % len(groups)]
+            writer.write_table(table.slice(0, rows - begin), row_group_size=ROW_GROUP)
+
+
+def _draw_group(seed: int, kind: str) -> Any:
+    import pyarrow as pa
+
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=ROW_GROUP).astype(np.int8)
+    words = pa.array(["north", "east", "south", "west"])
+    columns, before = [], 2 * y
+    for _ in range(N_FEATURES):
+        drawn = rng.integers(N_VALUES, size=ROW_GROUP, dtype=np.int8)
+        before = np.where(rng.random(ROW_GROUP) < 0.4, before, drawn)
+        if kind in {"string", "dictionary"}:
+            column = pa.DictionaryArray.from_arrays(pa.array(before), words)
+            columns.append(column if kind == "dictionary" else column.cast(pa.string()))
+        else:
+            columns.append(pa.array(before.astype(kind)))
+    return pa.Table.from_arrays([*columns, pa.array(y)], [*NAMES, "class"])
+
+
+def measure(report: Report, folder: Path, rows: int, kind: str) -> None:
+    """Run all tasks and compare them."""
+    size = (folder / "table.parquet").stat().st_size
+    report.begin(
+        "streams", f"{rows:,} rows of {N_FEATURES} features ({kind}) and a class, {size / 1e6:,.0f} MB of Parquet"
+    )
+    found = {}
+    lines = [("", "wall", "CPU", "rows/s", "peak memory", "in core and pyarrow")]
+    for task in ("read", "fit", "copy", "predict"):
+        answer = found[task] = _child(task, folder)
+        share = f"{100 * answer['share']:.0f} %" if "share" in answer else ""
+        lines.append(
+            (
+                TASKS[task],
+                f"{answer['wall']:.2f} s",
+                f"{answer['cpu']:.2f} s",
+                f"{rows / answer['wall']:,.0f}",
+                f"{answer['peak'] / 1e6:.0f} MB",
+                share,
+            )
+        )
+    print_columns(lines, "lrrrrr")
+    for task, floor in (("fit", "read"), ("predict", "copy")):
+        mine, theirs = found[task], found[floor]
+        report.figure(f"{task}: wall time", mine["wall"] / theirs["wall"], f"x {floor}", at_most=4)
+        report.figure(f"{task}: CPU time", mine["cpu"] / theirs["cpu"], f"x {floor}")
+        report.figure(f"{task}: peak memory", mine["peak"] / 1e6, "MB", at_most=1000)
+        report.figure(f"{task}: share inside core and pyarrow", 100 * mine["share"], "%", at_least=50)
+
+
+TASKS = {
+    "read": "pyarrow reads all columns",
+    "fit": "TANClassifier().fit_stream",
+    "copy": "pyarrow reads the features, writes class and probabilities",
+    "predict": "predict_stream, written to Parquet",
+}
+
+
+def _child(task: str, folder: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.stream_tasks", task, str(folder)]
+    environment = {**harness.child_environment()}
+    done = subprocess.run(command, cwd=harness.ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{task} failed:\n{done.stderr}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+if __name__ == "__main__":
+    sys.exit(main())
