@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,13 @@ class GrowingEncoder:
             for column, to_cut in zip(self._columns, self._cut_if_empty, strict=True)
         ]
         return Encoder([ColumnEncoder("category") if c is None else c for c in columns], self.encoder.names)
+
+    def copy(self) -> GrowingEncoder:
+        """Return another one that knows the same, to grow by itself."""
+        other = copy(self)
+        other._columns, other._cut_if_empty = list(self._columns), list(self._cut_if_empty)
+        other._kinds = self._kinds.copy()
+        return other
 
     def join(self, other: GrowingEncoder) -> tuple[list[Recoding], list[Recoding]]:
         """Add what another part of the stream knows, and return how the codes of both move."""

@@ -25,6 +25,12 @@ class ColumnKinds:
         self._note(position, kind, objects, label, f"from row {first_row} on")
         return column
 
+    def copy(self) -> ColumnKinds:
+        """Return another one that knows the same, to learn by itself."""
+        other = ColumnKinds(0)
+        other.names, other._from_objects = list(self.names), list(self._from_objects)
+        return other
+
     def join(self, other: ColumnKinds, labels: list[str]) -> None:
         """Note what the columns of another part of the stream hold."""
         for i, kind in enumerate(other.names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -138,12 +139,19 @@ class CountedPart:
         return Schema(batch.names, batch.n_features, name)
 
     def merge(self, other: CountedPart) -> CountedPart:
-        """Add the counts of another part, whose rows come after these; returns this one."""
+        """Return the part of these rows and those of another that come after them; both stay as they are."""
         if other.schema is None:
             return self
         if self.schema is None:
-            self.__dict__.update(other.__dict__)
-            return self
+            return other
+        joined = copy(self)
+        joined._classes, joined._encoder = copy(self._classes), self._encoder.copy()
+        joined._add_part(other)
+        return joined
+
+    def _add_part(self, other: CountedPart) -> None:
+        assert self.schema is not None
+        assert other.schema is not None
         mine, theirs = self.schema, other.schema
         if mine.names != theirs.names or mine.n_features != theirs.n_features:
             raise ValueError(
@@ -158,16 +166,15 @@ class CountedPart:
         if other._counts is None:
             if self._counts is not None:
                 self._move(self._counts.cardinalities, n_classes, None, classes)
-            return self
+            return
         if self._counts is None:
-            self._encoder, self._counts = other._encoder, other._counts
+            self._encoder, self._counts = other._encoder.copy(), other._counts
             self._move(self._counts.cardinalities, n_classes, None, classes_other)
-            return self
+            return
         moved, moved_other = self._encoder.join(other._encoder)
         sizes = self._encoder.encoder.cardinalities
         self._move(sizes, n_classes, moved, classes)
         self._counts += other._counts.recoded(sizes, n_classes, moved_other, classes_other)
-        return self
 
     def result(self) -> Counted:
         """Return what learning starts from; raise if there is nothing to learn from."""
@@ -236,10 +243,11 @@ class RecountedPart:
         self.counts.add_rows(dataset, self._clf._threads())
 
     def merge(self, other: RecountedPart) -> RecountedPart:
-        """Add the counts of another part; returns this one."""
-        self.n_rows += other.n_rows
-        self.counts += other.counts
-        return self
+        """Return the counts of both; both stay as they are."""
+        joined = copy(self)
+        joined.n_rows += other.n_rows
+        joined.counts = self.counts + other.counts
+        return joined
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "counts": _pack(self.counts)}

@@ -1,4 +1,4 @@
-"""Every example in a docstring or in the README runs and prints what it says."""
+"""Every example in a docstring, in the README or in a guide runs and prints what it says."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def test_public_classes_have_examples():
             assert ">>>" in item.__doc__, name
 
 
-def test_readme(tmp_path, monkeypatch):
-    readme = Path(__file__).resolve().parents[2] / "README.md"
+@pytest.mark.parametrize("name", ["README.md", "docs/big-data.md"])
+def test_guides(name, tmp_path, monkeypatch):
+    guide = Path(__file__).resolve().parents[2] / name
     monkeypatch.chdir(tmp_path)  # examples save files
-    failed, attempted = doctest.testfile(str(readme), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed, attempted = doctest.testfile(str(guide), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0
     assert attempted > 0
