@@ -272,6 +272,19 @@ TEST(tests_of_independence_are_checked) {
   CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "of 2 variables, but got 1");
 }
 
+TEST(the_counting_of_pairs_ends_when_it_is_told_to) {
+  // With weights that are no whole numbers every pair takes a pass over the rows.
+  const std::vector<std::uint8_t> codes{0, 1, 0, 1};
+  const Dataset data(std::vector<Column>(10, Column(codes, 2)), Column(codes, 2), {0.5, 0.25, 1.5, 0.75});
+  int calls = 0;
+  const auto thrice = [&] { return ++calls < 4; };
+  CHECK_THROWS(Stopped, RowDependence(data, {}, 1, thrice), "stopped");
+  CHECK_EQ(calls, 4);
+  ConstraintOptions options;
+  options.keep_going = thrice;
+  CHECK_THROWS(Stopped, learn_three_phase(data, options), "stopped");
+}
+
 TEST(pc_finds_known_graphs) {
   std::mt19937_64 random(7);
   for (int repeat = 0; repeat < 150; ++repeat)

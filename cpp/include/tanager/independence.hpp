@@ -47,7 +47,10 @@ double log_p_value(double g2, double degrees);
 class RowDependence {
  public:
   /// Looks at all pairs beforehand, on up to `threads` threads. Throws InvalidInput if their tables are too large.
-  explicit RowDependence(const Dataset& data, const DependenceOptions& options = {}, int threads = 1);
+  /// Counts all pairs. `keep_going`, unless it is empty, is asked now and then, by one thread at a time; if it says no,
+  /// Stopped is thrown.
+  explicit RowDependence(const Dataset& data, const DependenceOptions& options = {}, int threads = 1,
+                         const std::function<bool()>& keep_going = {});
 
   /// Number of variables.
   std::size_t n_variables() const;

@@ -213,7 +213,7 @@ LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& 
 
 LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options, int threads) {
   check_tie_order(data, options.tie_order);
-  const RowDependence dependence(data, {options.kind, true, options.min_rows}, threads);
+  const RowDependence dependence(data, {options.kind, true, options.min_rows}, threads, options.keep_going);
   GraphOptions graph;
   graph.max_conditioning = options.max_conditioning;
   graph.preference = preferred_order(data, options.tie_order);
@@ -226,7 +226,7 @@ LearnedConstraint learn_constraint_augmented(const Dataset& data, const Constrai
 
 LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options, int threads) {
   check_tie_order(data, options.tie_order);
-  const RowDependence dependence(data, {options.kind, false, options.min_rows}, threads);
+  const RowDependence dependence(data, {options.kind, false, options.min_rows}, threads, options.keep_going);
   const std::size_t n = data.n_features();
   GraphOptions graph;
   graph.max_conditioning = options.max_conditioning;
