@@ -1,0 +1,338 @@
+"""Learning and predicting on a Dask cluster: counts of partitions add up to those of the whole table.
+
+Learning is one map, in which the workers count their partitions, and one tree of sums; structure and parameters are learned
+where `fit` is called, from what arrives there: a table of counts, however many rows there were. Needs Dask:
+``pip install 'tanager[dask]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from . import _core
+from ._base import BaseClassifier
+from ._growing import NeedsCuts
+from ._stream_counts import Counted, CountedPart, RecountedPart
+from ._stream_cuts import CutPart
+
+try:
+    import dask
+    from dask.delayed import Delayed, delayed
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("tanager.dask needs Dask: pip install 'tanager[dask]'", name="dask") from error
+
+__all__ = ["fit", "predict", "predict_log_proba", "predict_proba"]
+
+#: How many neighbors are added up by one task: few enough that their tables fit into a worker's memory together.
+_FAN_IN = 8
+
+Clf = TypeVar("Clf", bound=BaseClassifier)
+
+
+def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> Clf:
+    """Learn from a table that is spread over the workers of a cluster.
+
+    The model is that of ``clf.fit`` on the whole table, bit for bit, whatever the partitions, and so are categories and
+    classes that only some partitions have. Two things are as in `fit_stream` instead: where columns of numbers are cut, and
+    that sums of weights with a fraction may differ in their last bits.
+
+    Parameters
+    ----------
+    clf : classifier
+        What `fit_stream` can learn; it is fitted in place.
+    X : dask DataFrame, dask Array or sequence of Delayed tables
+        The rows.
+    y : str, dask Series, dask Array or None
+        Name of the class column of X; or the classes themselves, in the same partitions as X. None if X is a sequence whose
+        items are tuples ``(table, classes)`` or ``(table, classes, weights)``.
+    sample_weight : str, dask Series, dask Array or None, default=None
+        Name of a column of weights, or the weights, as y.
+    classes : array-like or None, default=None
+        All classes, if others than those that appear are to be known, or none but these.
+
+    Returns
+    -------
+    clf
+
+    Notes
+    -----
+    Every pass over the rows computes X anew; with `KDB` or columns of numbers there is more than one, for which
+    ``X.persist()`` keeps the table in the workers' memory. A worker that is lost takes nothing with it: its partitions are
+    counted again elsewhere, and no task changes what another one may still need.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import tanager as tg
+    >>> import tanager.dask
+    >>> data = tg.datasets.load("tic-tac-toe", as_frame=True)
+    >>> table = dd.from_pandas(data.X.assign(outcome=list(data.y)), npartitions=4)
+    >>> clf = tg.dask.fit(tg.TANClassifier(), table, "outcome")
+    >>> clf.counts_ == tg.TANClassifier().fit(data.X, data.y).counts_
+    True
+    >>> tg.dask.predict_proba(clf, table).head(1).round(2)
+       negative  positive
+    0      0.66      0.34
+    """
+    clf._check_settings()
+    clf._check_stream(True)
+    partitions, class_column, weight_column = _partitions(X, y, sample_weight)
+    learner = delayed(clone(clf))
+    columns = (class_column, weight_column)
+    counted = _add_up(_count, partitions, learner, *columns, classes, {})
+    if isinstance(counted, NeedsCuts):
+        found = _add_up(_find_cuts, partitions, learner, *columns)
+        counted = _add_up(_count, partitions, learner, *columns, classes, delayed(found.cuts()))
+    result = counted.result()
+
+    def recount(families: list[tuple[int, list[int]]]) -> _core.CountSet:
+        known = delayed(replace(result, counts=None))
+        again = _add_up(_recount, partitions, learner, known, families, *columns)
+        if again.n_rows != counted.n_rows:
+            raise ValueError(
+                f"every pass over the partitions must give the same rows, but one gave {counted.n_rows:,} and the next "
+                f"{again.n_rows:,}: persist the table first"
+            )
+        counts: _core.CountSet = again.counts
+        return counts
+
+    clf._learn_counted(result, recount)
+    return clf
+
+
+def predict_proba(clf: BaseClassifier, X: Any) -> Any:
+    """Return the probability of every class for rows that are spread over a cluster; nothing is computed yet.
+
+    Parameters
+    ----------
+    clf : classifier
+        A fitted one.
+    X : dask DataFrame or dask Array
+        The rows. Of a DataFrame the columns that the classifier knows are taken, in any order.
+
+    Returns
+    -------
+    dask DataFrame or dask Array
+        One column per class, with the index and partitions of X.
+    """
+    return _predict(clf, X, "predict_proba")
+
+
+def predict_log_proba(clf: BaseClassifier, X: Any) -> Any:
+    """Return the logarithm of what `predict_proba` returns; nothing is computed yet."""
+    return _predict(clf, X, "predict_log_proba")
+
+
+def predict(clf: BaseClassifier, X: Any) -> Any:
+    """Return the most probable class of every row, as `predict_proba` returns probabilities; nothing is computed yet.
+
+    Returns
+    -------
+    dask Series or dask Array
+        Named like the class column that was learned from.
+    """
+    return _predict(clf, X, "predict")
+
+
+# -- the rows
+
+_Source = tuple[list[Delayed], "str | None", "str | None"]
+
+
+def _partitions(X: Any, y: Any, sample_weight: Any) -> _Source:
+    """Return the partitions as batches of a stream, and the names of the class column and of that of weights."""
+    if _is_frame(X):
+        if isinstance(y, str) and (sample_weight is None or isinstance(sample_weight, str)):
+            return list(X.to_delayed()), y, sample_weight
+        parts = [X.to_delayed()]
+        for what, given in (("y", y), ("sample_weight", sample_weight)):
+            if isinstance(given, str):  # beside another one that is no column
+                given = X[given]  # noqa: PLW2901
+            if given is not None:
+                parts.append(_aligned(given, what, len(parts[0])))
+        if isinstance(y, str):
+            parts[0] = X.drop(columns=[y]).to_delayed()
+        if isinstance(sample_weight, str):
+            raise TypeError("sample_weight must be a dask Series where y is one, but is the name of a column")
+        return _zipped(parts, y), None, None
+    if _is_array(X):
+        if X.ndim != 2:
+            raise ValueError(f"X must be a table of two dimensions, but has {X.ndim}")
+        whole = X.rechunk({1: -1})
+        parts = [whole.to_delayed().ravel()]
+        for what, given in (("y", y), ("sample_weight", sample_weight)):
+            if given is not None:
+                parts.append(_blocks(given, what, whole))
+        return _zipped(parts, y), None, None
+    if isinstance(X, Sequence) and not isinstance(X, str) and all(isinstance(part, Delayed) for part in X):
+        for what, given in (("y", y), ("sample_weight", sample_weight)):
+            if given is not None and not isinstance(given, str):
+                raise TypeError(
+                    f"{what} must be the name of a column where X is a sequence of tables, but is of type "
+                    f"{type(given).__name__}"
+                )
+        return list(X), y, sample_weight
+    raise TypeError(
+        "X must be a dask DataFrame, a dask Array or a sequence of Delayed tables, but is of type "
+        f"{type(X).__name__}: use clf.fit for a table in memory"
+    )
+
+
+def _aligned(values: Any, what: str, n_partitions: int) -> Any:
+    if not _is_frame(values) or values.ndim != 1:
+        raise TypeError(
+            f"{what} must be the name of a column or a dask Series where X is a dask DataFrame, but is of type "
+            f"{type(values).__name__}"
+        )
+    if values.npartitions != n_partitions:
+        raise ValueError(
+            f"{what} must have the partitions of X, but X has {n_partitions} and {what} {values.npartitions}"
+        )
+    return values.to_delayed()
+
+
+def _blocks(values: Any, what: str, X: Any) -> Any:
+    if not _is_array(values) or values.ndim != 1:
+        raise TypeError(
+            f"{what} must be a dask Array of one dimension where X is a dask Array, but is of type "
+            f"{type(values).__name__}"
+        )
+    known = not (np.isnan(X.shape[0]) or np.isnan(values.shape[0]))
+    if known and values.shape[0] != X.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, but {what} has {values.shape[0]}")
+    if known and values.chunks[0] != X.chunks[0]:
+        values = values.rechunk((X.chunks[0],))
+    if values.npartitions != X.npartitions:
+        raise ValueError(f"{what} must have the chunks of X, but X has {X.npartitions} and {what} {values.npartitions}")
+    return values.to_delayed()
+
+
+def _zipped(parts: list[Any], y: Any) -> list[Delayed]:
+    if y is None:
+        raise ValueError("y must be the name of the class column or the classes, but is None")
+    together = delayed(_as_tuple)
+    return [together(*together_parts) for together_parts in zip(*parts, strict=True)]
+
+
+def _as_tuple(*parts: Any) -> tuple[Any, ...]:
+    return parts
+
+
+def _is_frame(value: Any) -> bool:
+    """Whether it is a dask DataFrame or Series; asked without importing them, since arrays do without pandas."""
+    return dask.is_dask_collection(value) and hasattr(value, "map_partitions") and hasattr(value, "divisions")
+
+
+def _is_array(value: Any) -> bool:
+    return dask.is_dask_collection(value) and hasattr(value, "map_blocks") and hasattr(value, "chunks")
+
+
+# -- one map and one tree of sums
+
+
+def _add_up(task: Callable[..., Any], partitions: list[Delayed], *settings: Any) -> Any:
+    """Run a task on every partition, and merge the results of neighbors until one is left; in the order of the rows."""
+    if not partitions:
+        raise ValueError("the table has no partitions, so that there is nothing to learn from")
+    run, merge = delayed(_named), delayed(_merge)
+    parts = [run(task, number, partition, *settings) for number, partition in enumerate(partitions)]
+    while len(parts) > 1:
+        parts = [merge(parts[i : i + _FAN_IN]) for i in range(0, len(parts), _FAN_IN)]
+    return dask.compute(parts[0])[0]
+
+
+def _named(task: Callable[..., Any], number: int, rows: Any, *settings: Any) -> Any:
+    """Run a task; an error names its partition, since rows are numbered within it."""
+    try:
+        return task(number, rows, *settings)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"partition {number}: {error}") from None
+
+
+def _merge(parts: list[Any]) -> Any:
+    for part in parts:
+        if isinstance(part, NeedsCuts):
+            return part
+    # Merging leaves its parts as they are: other tasks may need them once more, after a worker was lost.
+    return reduce(lambda total, part: total.merge(part), parts)
+
+
+def _count(
+    _number: int, rows: Any, clf: BaseClassifier, y: str | None, weight: str | None, classes: Any, cuts: dict[int, Any]
+) -> CountedPart | NeedsCuts:
+    part = CountedPart(clf, y, weight, classes, cuts)
+    try:
+        part.add(rows)
+    except NeedsCuts as needs:
+        return needs
+    return part
+
+
+def _find_cuts(number: int, rows: Any, clf: BaseClassifier, y: str | None, weight: str | None) -> CutPart:
+    part = CutPart(clf, y, weight, number)
+    part.add(rows)
+    return part
+
+
+def _recount(
+    _number: int,
+    rows: Any,
+    clf: BaseClassifier,
+    counted: Counted,
+    families: list[tuple[int, list[int]]],
+    y: str | None,
+    weight: str | None,
+) -> RecountedPart:
+    part = RecountedPart(clf, counted, families, y, weight)
+    part.add(rows)
+    return part
+
+
+# -- prediction
+
+
+def _predict(clf: BaseClassifier, X: Any, method: str) -> Any:
+    clf._check_fitted()
+    model = delayed(clf)
+    classes = clf.classes_
+    if _is_frame(X) and X.ndim == 2:
+        import pandas as pd
+
+        names = clf._schema.names
+        if names is not None and set(names) <= set(X.columns):
+            X = X[names]
+        meta: Any = pd.Series(classes[:0], name=clf._schema.class_name, index=X._meta.index)
+        if method != "predict":
+            meta = pd.DataFrame(np.empty((0, len(classes))), columns=classes.tolist(), index=X._meta.index)
+        return X.map_partitions(_predict_frame, model, method, meta=meta)
+    if _is_array(X) and X.ndim == 2:
+        whole = X.rechunk({1: -1})
+        if method == "predict":
+            return whole.map_blocks(_predict_block, model, method, drop_axis=1, dtype=classes.dtype, meta=classes[:0])
+        chunks = (whole.chunks[0], (len(classes),))
+        return whole.map_blocks(_predict_block, model, method, chunks=chunks, dtype=np.float64)
+    raise TypeError(
+        f"X must be a dask DataFrame or a dask Array of two dimensions, but is of type {type(X).__name__}: use "
+        f"clf.{method} for a table in memory"
+    )
+
+
+def _predict_frame(rows: Any, clf: BaseClassifier, method: str) -> Any:
+    import pandas as pd
+
+    found = _predict_block(rows, clf, method)
+    if method == "predict":
+        return pd.Series(found, index=rows.index, name=clf._schema.class_name)
+    return pd.DataFrame(found, index=rows.index, columns=clf.classes_.tolist())
+
+
+def _predict_block(rows: Any, clf: BaseClassifier, method: str) -> Any:
+    if len(rows):
+        return getattr(clf, method)(rows)
+    return clf.classes_[:0] if method == "predict" else np.empty((0, len(clf.classes_)))
