@@ -1,12 +1,13 @@
 """The experiment of Isozaki, Kato and Ueno (2008): accuracy of parameters learned from few rows, on seven tables.
 
 python -m benchmarks.papers.mfe                       20 draws, TAN; under a minute
+python -m benchmarks.papers.mfe --structure pc        the paper's kind of structure: general, by the PC algorithm; minutes
 python -m benchmarks.papers.mfe --structure kdb       another structure learner, by its name
 python -m benchmarks.papers.mfe --draws 3             a quick look
 
 As in the paper, cut points and structure come from the whole training set, parameters from a small sample of it, and
-accuracy from the test set; the sizes of all three are the paper's. Its structures (general augmented naive Bayes by the PC
-algorithm) are replaced by those of a learner that is chosen. A table that has a usual split keeps it; others are split anew in
+accuracy from the test set; the sizes of all three are the paper's. Its structures are general augmented naive Bayes by a PC
+algorithm whose thresholds it does not tell; here they are those of a learner that is chosen. A table that has a usual split keeps it; others are split anew in
 every draw.
 
 The authors "added a small positive number (0.0001) to all conditional frequencies". Tempered frequencies and those with

@@ -141,7 +141,7 @@ class ConstraintAugmented(ConstraintSearch):
         a likelihood-ratio (G²) test whose p-value is not below `significance`.
     threshold : float or "auto", default="auto"
         "auto" lowers it along a fixed grid, ten steps per factor of ten from 8 to 0.0001, as long as no feature has more than
-        `max_parents` parents and all tables together have at most 67,108,864 cells, and takes the last that meets that. It
+        `max_parents` parents and all tables together have at most 4,194,304 cells, and takes the last that meets that. It
         ends when two in a row do not, or where a graph is so dense that its edges would have to be judged by more than
         262,144 sets of one size: still lower ones might meet the limits by chance, but would take nearly all of the time.
         The classifier's ``dependence_threshold_`` tells what was found.

@@ -97,7 +97,7 @@ struct ConstraintOptions {
   std::function<bool()> keep_going;
 };
 
-inline constexpr double kMaxAutomaticCells = 67'108'864;  // 2^26: half a gigabyte
+inline constexpr double kMaxAutomaticCells = 4'194'304;  // 2^22: 32 megabytes
 
 struct LearnedConstraint {
   Structure structure;
