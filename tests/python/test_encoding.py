@@ -11,6 +11,7 @@ from encoding_helpers import as_list, learn, learned
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tanager import _core
 from tanager._encoding import ColumnEncoder, Encoder, encode_labels, read_table
 
 
@@ -403,3 +404,19 @@ def test_strings_of_all_libraries_decode(texts):
         encoder, codes = learn(frame)
         assert encoder.columns[0].labels() == (sorted({t for t in texts if t is not None}) or [None])
         assert decode(encoder, codes) == [texts]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+def test_arrow_strings_of_any_length(kind):
+    rng = np.random.default_rng(3)
+    # Strings that differ in one place only, or in length only, with zero bytes among them.
+    texts = ["", *("a" * n for n in range(1, 40)), *("a" * (n - 1) + "b" for n in range(1, 40))]
+    texts += ["\0" * n for n in range(1, 20)] + ["b" + "a" * n for n in range(1, 20)] + ["ä" * n for n in range(1, 10)]
+    for repeats in (1, 50):
+        rows = [texts[i] for i in rng.permutation(np.repeat(np.arange(len(texts)), repeats))]
+        rows = [None if rng.random() < 0.05 else text for text in rows]
+        array = pa.array(rows, getattr(pa, kind)())
+        chunks = pa.chunked_array([array[:7], array[7:7], array[7:].slice(0)])
+        numbers, values = _core.number_arrow_strings(chunks.__arrow_c_stream__(None))
+        assert [None if number < 0 else values[number] for number in numbers] == rows
+        assert values == list(dict.fromkeys(text for text in rows if text is not None))
