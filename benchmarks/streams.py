@@ -121,7 +121,8 @@ TASKS = {
 
 def _child(task: str, folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.stream_tasks", task, str(folder)]
-    environment = {**harness.child_environment()}
+    # pyarrow takes as many threads as OMP_NUM_THREADS says, and here it shall have them all.
+    environment = {k: v for k, v in harness.child_environment().items() if k not in harness.ONE_THREAD}
     done = subprocess.run(command, cwd=harness.ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{task} failed:\n{done.stderr}")

@@ -11,13 +11,9 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from ._datasets import BATCH_ROWS, read_dataset
 from ._table import Table, read_table, take_rows
 from ._validation import check_weights
-
-#: How many rows of a pyarrow dataset or Parquet file come at a time, and how many batches are read ahead. More would
-#: only take memory: a batch is far longer than what any stage needs to be busy.
-BATCH_ROWS = 1 << 17
-_READ_AHEAD = 4
 
 
 class BatchSource:
@@ -43,9 +39,7 @@ class BatchSource:
         self._open: Callable[[Sequence[str] | None], Iterable[Any]]
         self.can_repeat = True
         if _is_arrow(batches, "Dataset"):
-            self._open = lambda columns: batches.to_batches(
-                columns=columns, batch_size=BATCH_ROWS, batch_readahead=_READ_AHEAD, fragment_readahead=2
-            )
+            self._open = lambda columns: read_dataset(batches, columns)
         elif _is_arrow(batches, "ParquetFile"):
             self._open = lambda columns: batches.iter_batches(batch_size=BATCH_ROWS, columns=columns)
         elif _is_arrow(batches, "Scanner"):
