@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +91,12 @@ def measure(report: Report, folder: Path, rows: int, kind: str) -> None:
     )
     found = {}
     lines = [("", "wall", "CPU", "rows/s", "peak memory", "in core and pyarrow")]
-    for task in ("read", "fit", "copy", "predict"):
-        answer = found[task] = _child(task, folder)
+    for task, name in TASKS.items():
+        answer = found[task] = _command(task, folder) if task in COMMANDS else _child(task, folder)
         share = f"{100 * answer['share']:.0f} %" if "share" in answer else ""
         lines.append(
             (
-                TASKS[task],
+                name,
                 f"{answer['wall']:.2f} s",
                 f"{answer['cpu']:.2f} s",
                 f"{rows / answer['wall']:,.0f}",
@@ -103,20 +105,45 @@ def measure(report: Report, folder: Path, rows: int, kind: str) -> None:
             )
         )
     print_columns(lines, "lrrrrr")
-    for task, floor in (("fit", "read"), ("predict", "copy")):
+    for task, floor in (("fit", "read"), ("tanager fit", "read"), ("predict", "copy"), ("tanager predict", "copy")):
         mine, theirs = found[task], found[floor]
         report.figure(f"{task}: wall time", mine["wall"] / theirs["wall"], f"x {floor}", at_most=4)
         report.figure(f"{task}: CPU time", mine["cpu"] / theirs["cpu"], f"x {floor}")
         report.figure(f"{task}: peak memory", mine["peak"] / 1e6, "MB", at_most=1000)
-        report.figure(f"{task}: share inside core and pyarrow", 100 * mine["share"], "%", at_least=50)
+        if "share" in mine:
+            report.figure(f"{task}: share inside core and pyarrow", 100 * mine["share"], "%", at_least=50)
 
 
 TASKS = {
     "read": "pyarrow reads all columns",
     "fit": "TANClassifier().fit_stream",
+    "tanager fit": "tanager fit, the start of Python included",
     "copy": "pyarrow reads the features, writes class and probabilities",
     "predict": "predict_stream, written to Parquet",
+    "tanager predict": "tanager predict, the start of Python included",
 }
+
+#: The command line's side of it, as users type it.
+COMMANDS = {
+    "tanager fit": "fit table.parquet --class class --structure tan --threads 2 --output command.tng",
+    "tanager predict": "predict command.tng table.parquet --threads 2 --output command.parquet",
+}
+
+
+def _command(task: str, folder: Path) -> dict[str, Any]:
+    """Run a command of the command line, and tell its times and its peak of memory."""
+    start = time.perf_counter()
+    program = "import sys; from tanager.cli import main; sys.exit(main())"
+    environment = {k: v for k, v in harness.child_environment().items() if k not in harness.ONE_THREAD}
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *COMMANDS[task].split()], cwd=folder, env=environment, stdout=subprocess.DEVNULL
+    ) as child:
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise RuntimeError(f"{task} failed with exit code {child.returncode}")
+    wall = time.perf_counter() - start
+    return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 1024}
 
 
 def _child(task: str, folder: Path) -> dict[str, Any]:
