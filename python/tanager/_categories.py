@@ -244,7 +244,8 @@ def extend_categories(old: ColumnEncoder, column: Column, label: str) -> tuple[C
     if old.kind == "interval" or old.declared == "user":
         return old, np.arange(old.cardinality, dtype=np.uint16)
     if isinstance(column, NumberColumn):
-        return _with_categories(old, distinct_numbers(column).tolist(), column.values.dtype, "", label)
+        dtype = column.values.dtype
+        return _with_categories(old, distinct_numbers(column).astype(dtype).tolist(), dtype, "", label)
     coded = column.coded(label)
     used = coded.used() | coded.declared
     found = [v for v, u in zip(coded.values, used, strict=True) if u and not is_missing(v)]
@@ -273,8 +274,10 @@ def _with_categories(
     merged = known + new if declared else sorted_values(known + new)
     check_number(len(merged), label)
     # Integers and strings of fixed width keep a type that holds both.
-    both = dtype.kind + added.kind if added is not None and len(known) else ""
-    joined = np.result_type(dtype, added) if both in _JOINED_KINDS else None
+    joined = None
+    if added is not None:
+        before = dtype if known else added
+        joined = np.result_type(before, added) if before.kind + added.kind in _JOINED_KINDS else None
     encoder = ColumnEncoder("category", categories=category_array(merged, joined), declared=declared)
     if not known:
         return encoder, same

@@ -164,6 +164,16 @@ def test_arrays_in_batches():
     assert clf.classes_.dtype == y.astype(str).dtype
 
 
+@pytest.mark.parametrize("values", [[True, False], [3, 1], ["b", "a"]])
+def test_categories_keep_their_type_after_batches_without_any(values):
+    column = pd.Series([None, None, *values]).convert_dtypes()
+    table = pd.DataFrame({"x": column, "y": [0, 1, 0, 1]})
+    clf = tg.NaiveBayesClassifier().fit_stream(cut(table, 2), "y")
+    whole = tg.NaiveBayesClassifier().fit(table[["x"]], table["y"])
+    learned_alike(clf, whole, table[["x"]])
+    assert clf._encoder.columns[0].categories.dtype == whole._encoder.columns[0].categories.dtype
+
+
 def test_dictionaries_that_differ_by_batch():
     y = pa.array(["p", "q", "p", "q", "q", "r"]).dictionary_encode()
     parts = [["z", "a", None], ["m"], ["a", "k"]]
