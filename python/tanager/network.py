@@ -13,8 +13,10 @@ import numpy.typing as npt
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
 from ._labeled import Floats, aligned, look_up
+from ._merging import positions_among
 from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
+from ._sharing import Shareable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,7 +78,7 @@ class ConditionalTable:
         return f"{head}\n{aligned(lines)}"
 
 
-class Network:
+class Network(Shareable):
     """A Bayesian network classifier: immutable, readable, comparable.
 
     Made by fitting a classifier (``clf.network_``). Names are those of the training columns ("x0", "x1", ... if it had
@@ -327,9 +329,10 @@ class Network:
             raise ValueError(f"X has {table.n_features} features, but the network has {len(self.feature_names)}")
         if table.names is not None and self._encoder.names is not None and table.names != self._encoder.names:
             raise ValueError(f"X must have the columns {self._encoder.names} in this order, but has {table.names}")
-        _, codes = encode_labels(y, self.classes)
+        known, codes = encode_labels(y, self.classes)
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
+        codes = positions_among(known, self.classes)[codes]  # a network that was read has them in any order
         with naming_features(self.feature_names):
             return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
 

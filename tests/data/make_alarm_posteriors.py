@@ -1,7 +1,7 @@
 """Write alarm_posteriors.json: what pyAgrum (3.3.1) answers to questions about alarm.bif.
 
-Run ``python make_alarm_posteriors.py`` in this folder, with pyAgrum and NumPy installed. The tests read the answers
-only, so that they need no pyAgrum. Its own reader of BIF keeps single precision, so the tests' reader is used.
+Run ``python make_alarm_posteriors.py`` in this folder, with tanager and pyAgrum installed. The tests read the answers
+only, so that they need no pyAgrum. Its own reader of BIF keeps single precision, so tanager's is used.
 
 ALARM: I. Beinlich, H. Suermondt, R. Chavez and G. Cooper. The ALARM monitoring system: a case study with two
 probabilistic inference techniques for belief networks. Second European Conference on Artificial Intelligence in
@@ -11,29 +11,28 @@ Medicine, 1989, 247-256.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyagrum as gum
 
+from tanager._bif_text import parse_bif
+from tanager._exchange import Variable
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "python"))
-
-from bif_reader import BifVariable, read_bif
 
 
-def build(variables: dict[str, BifVariable]) -> gum.BayesNet:
+def build(variables: dict[str, Variable]) -> gum.BayesNet:
     """Make pyAgrum's network, cell by cell."""
     network = gum.BayesNet()
     for v in variables.values():
-        network.add(gum.LabelizedVariable(v.name, v.name, v.values))
+        network.add(gum.LabelizedVariable(v.name, v.name, v.labels))
     for v in variables.values():
         for parent in v.parents:
             network.addArc(parent, v.name)
     for v in variables.values():
         for index in np.ndindex(*v.table.shape):
-            case = {name: variables[name].values[i] for name, i in zip([*v.parents, v.name], index, strict=True)}
+            case = {name: variables[name].labels[i] for name, i in zip([*v.parents, v.name], index, strict=True)}
             place = gum.Instantiation(network.cpt(v.name))
             for name, label in case.items():
                 place.chgVal(name, label)
@@ -41,14 +40,14 @@ def build(variables: dict[str, BifVariable]) -> gum.BayesNet:
     return network
 
 
-def draw_case(variables: dict[str, BifVariable], random: np.random.Generator) -> dict[str, str]:
+def draw_case(variables: dict[str, Variable], random: np.random.Generator) -> dict[str, str]:
     """Draw a whole case, so that every part of it is possible evidence."""
     case: dict[str, str] = {}
     while len(case) < len(variables):
         for v in variables.values():
             if v.name not in case and all(p in case for p in v.parents):
-                weights = v.table[tuple(variables[p].values.index(case[p]) for p in v.parents)]
-                case[v.name] = v.values[random.choice(len(weights), p=weights / weights.sum())]
+                weights = v.table[tuple(variables[p].labels.index(case[p]) for p in v.parents)]
+                case[v.name] = v.labels[random.choice(len(weights), p=weights / weights.sum())]
     return case
 
 
@@ -62,7 +61,7 @@ def log_probability(network: gum.BayesNet, evidence: dict[str, str]) -> float:
 
 def main() -> None:
     """Ask 40 questions, with none to all but three of the variables observed."""
-    variables = read_bif((HERE / "alarm.bif").read_text())
+    variables = {v.name: v for v in parse_bif((HERE / "alarm.bif").read_text())[0]}
     network = build(variables)
     names = sorted(variables)
     random = np.random.default_rng(1989)

@@ -17,16 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from bif_reader import read_bif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tanager as tg
 from tanager import _core
 from tanager import structure as sr
-from tanager._categories import ColumnEncoder
-from tanager._encoding import Encoder
-from tanager.network import Network
+from tanager.interop import read_bif
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 MISSING = 65535
@@ -142,34 +139,10 @@ def test_samples_follow_the_distribution_and_not_the_threads() -> None:
 # ---------------------------------------------------------------------------------------------- a published network
 
 
-def read_network(path: Path, class_name: str) -> Network:
-    """Make a network of a BIF text, with any of its variables as the class."""
-    variables = read_bif(path.read_text())
-    target = variables.pop(class_name)
-    names = list(variables)
-    position = {name: i for i, name in enumerate(names)}
-    parents, children, tables = [], [], []
-    for v in variables.values():
-        axes = [*(p for p in v.parents if p != class_name), v.name, *([class_name] if class_name in v.parents else [])]
-        now = [*v.parents, v.name]
-        parents.append([position[p] for p in v.parents if p != class_name])
-        children.append(class_name in v.parents)
-        tables.append(np.ascontiguousarray(np.transpose(v.table, [now.index(a) for a in axes])))
-    of_class = sorted(target.parents, key=position.__getitem__)
-    class_table = np.transpose(target.table, [*(target.parents.index(p) for p in of_class), len(of_class)])
-    structure = _core.Structure(parents, children, [position[p] for p in of_class])
-    cards = [len(v.values) for v in variables.values()]
-    core = _core.Network(structure, cards, np.ascontiguousarray(class_table), tables)
-    columns = [ColumnEncoder("category", categories=np.array(v.values, dtype=object)) for v in variables.values()]
-    return Network(
-        core, _core.Predictor(core), Encoder(columns, names), names, class_name, np.array(target.values, dtype=object)
-    )
-
-
 @pytest.mark.parametrize("class_name", ["HYPOVOLEMIA", "VENTLUNG", "BP"])
 def test_alarm_gives_the_answers_of_pyagrum(class_name: str) -> None:
     """tests/data/make_alarm_posteriors.py recorded the answers; which variable is the class changes none of them."""
-    network = read_network(DATA / "alarm.bif", class_name)
+    network = read_bif(DATA / "alarm.bif", class_name)
     assert len(network.arcs) == 46
     assert network.n_parameters == 509
     for question in json.loads((DATA / "alarm_posteriors.json").read_text()):
@@ -183,16 +156,17 @@ def test_alarm_gives_the_answers_of_pyagrum(class_name: str) -> None:
 
 def test_alarm_gives_the_answers_of_numpy() -> None:
     """The product of all tables, summed by NumPy."""
-    network = read_network(DATA / "alarm.bif", "VENTLUNG")
-    variables = read_bif((DATA / "alarm.bif").read_text())
-    axis = {name: i for i, name in enumerate(variables)}
+    network = read_bif(DATA / "alarm.bif", "VENTLUNG")
+    cpts = [network.cpt(name) for name in network.families]
+    labels = {cpt.variable: cpt.labels[cpt.names.index(cpt.variable)] for cpt in cpts}
+    axis = {name: i for i, name in enumerate(labels)}
     tables: list[Any] = []
-    for v in variables.values():
-        tables += [v.table, [axis[name] for name in (*v.parents, v.name)]]
+    for cpt in cpts:
+        tables += [cpt.values, [axis[name] for name in cpt.names]]
     for question in json.loads((DATA / "alarm_posteriors.json").read_text())[::3]:
         observed: list[Any] = []
         for name, label in question["evidence"].items():
-            observed += [np.array([float(value == label) for value in variables[name].values]), [axis[name]]]
+            observed += [np.array([float(value == label) for value in labels[name]]), [axis[name]]]
         names = question["joint"]["names"]
         joint = np.einsum(*tables, *observed, [axis[name] for name in names], optimize="greedy")
         found = network.posterior(question["evidence"], names)
@@ -201,7 +175,7 @@ def test_alarm_gives_the_answers_of_numpy() -> None:
 
 
 def test_most_probable_case_of_alarm() -> None:
-    network = read_network(DATA / "alarm.bif", "VENTLUNG")
+    network = read_bif(DATA / "alarm.bif", "VENTLUNG")
     question = json.loads((DATA / "alarm_posteriors.json").read_text())[-1]
     found = network.most_probable(question["evidence"])
     assert found.items() >= question["evidence"].items()
