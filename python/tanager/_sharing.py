@@ -27,9 +27,8 @@ class Shareable:
         >>> network.to_classifier().score(data.X, data.y)
         1.0
         """
-        from ._base import Schema
         from ._classifier import BayesNetClassifier
-        from ._settings import Learned
+        from ._settings import Learned, Schema
         from .structure import FixedStructure
 
         network = cast("Network", self)
