@@ -25,7 +25,7 @@ class QuantileSummary:
     def __init__(self) -> None:
         self._levels: list[tuple[Floats, Floats] | None] = []
         self._values: list[Floats] = []  # of the block that is not full yet
-        self._weights: list[Floats] = []
+        self._weights: list[Floats | None] = []  # None where every number counts once
         self._n_pending = 0
         self._right = False
 
@@ -34,14 +34,14 @@ class QuantileSummary:
         there = ~np.isnan(values)
         if not there.all():
             values, weights = values[there], None if weights is None else weights[there]
-        self._add(values, np.ones(len(values)) if weights is None else weights)
+        self._add(values, weights)
 
-    def _add(self, values: Floats, weights: Floats) -> None:
+    def _add(self, values: Floats, weights: Floats | None) -> None:
         begin = 0
         while begin < len(values):
             end = begin + CAPACITY - self._n_pending
             self._values.append(values[begin:end].copy())
-            self._weights.append(weights[begin:end].copy())
+            self._weights.append(None if weights is None else weights[begin:end].copy())
             self._n_pending += len(self._values[-1])
             begin = end
             if self._n_pending == CAPACITY:
@@ -49,7 +49,12 @@ class QuantileSummary:
                 self._values, self._weights, self._n_pending = [], [], 0
 
     def _pending(self) -> tuple[Floats, Floats]:
-        return _joined(np.concatenate(self._values), np.concatenate(self._weights))
+        values = np.concatenate(self._values)
+        if all(weights is None for weights in self._weights):
+            values.sort()  # alone, numbers are sorted ten times as fast as with their weights
+            return _joined_sorted(values, np.ones(len(values)))
+        both = zip(self._values, self._weights, strict=True)
+        return _joined(values, np.concatenate([np.ones(len(x)) if w is None else w for x, w in both]))
 
     def _put(self, points: tuple[Floats, Floats], level: int) -> None:
         while True:
@@ -72,15 +77,17 @@ class QuantileSummary:
         starts = np.arange(0, len(values), 2)
         chosen = np.minimum(starts + self._right, len(values) - 1)
         self._right = not self._right
-        return values[chosen], np.add.reduceat(weights, starts)
+        sums = weights[starts]
+        sums[: len(values) // 2] += weights[1::2]
+        return values[chosen], sums
 
     def merge(self, other: QuantileSummary) -> None:
         """Add another summary."""
         for level, points in enumerate(other._levels):
             if points is not None:
                 self._put(points, level)
-        if other._n_pending:
-            self._add(np.concatenate(other._values), np.concatenate(other._weights))
+        for values, weights in zip(other._values, other._weights, strict=True):
+            self._add(values, weights)
 
     def points(self) -> tuple[Floats, Floats]:
         """Return numbers, ascending, and how much weight each stands for."""
@@ -95,6 +102,12 @@ class QuantileSummary:
 def _joined(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Sort numbers, and join equal ones."""
     order = np.argsort(values, kind="stable")
-    values, weights = values[order], weights[order]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    return _joined_sorted(values[order], weights[order])
+
+
+def _joined_sorted(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    new = np.concatenate([[True], values[1:] != values[:-1]])
+    if new.all():
+        return values, weights
+    starts = np.flatnonzero(new)
     return values[starts], np.add.reduceat(weights, starts)

@@ -260,6 +260,25 @@ def test_many_rows_are_cut_nearly_as_by_fit(monkeypatch):
     assert not np.array_equal(other._encoder.columns[0].cuts, found["mdlp"][0])
 
 
+def test_ranks_of_more_numbers_than_are_kept(monkeypatch):
+    monkeypatch.setattr(_quantiles, "CAPACITY", 64)
+    rng = np.random.default_rng(2)
+    numbers = rng.normal(size=20_000)
+    weights = rng.integers(1, 4, size=20_000).astype(float)
+    summaries = []
+    for part, some in zip(np.array_split(numbers, 3), np.array_split(weights, 3), strict=True):
+        summaries.append(_quantiles.QuantileSummary())
+        summaries[-1].add(part, some)
+    for other in summaries[1:]:
+        summaries[0].merge(other)
+    values, held = summaries[0].points()
+    assert len(values) < 1000
+    assert held.sum() == weights.sum()
+    order = np.argsort(numbers)
+    ranks = np.concatenate([[0], np.cumsum(weights[order])])[np.searchsorted(numbers[order], values, "right")]
+    assert np.abs(np.cumsum(held) - ranks).max() < weights.sum() * 10 / 128  # ten levels
+
+
 # -- parts, for clusters
 
 
