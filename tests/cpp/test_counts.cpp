@@ -151,8 +151,8 @@ TEST(weighted_rows_add_in_their_order) {
 
 TEST(parts_in_a_row_add_up_to_the_whole_to_the_last_bit) {
   for (const bool weighted : {false, true}) {
-    const Dataset data = random_dataset({{3, 0.1}, {7, 0}, {300, 0.2}, {2, 0}, {5, 0}, {4, 0.3}}, {3, 0, 0, false}, 3000,
-                                        weighted, 5);
+    const Dataset data =
+        random_dataset({{3, 0.1}, {7, 0}, {300, 0.2}, {2, 0}, {5, 0}, {4, 0.3}}, {3, 0, 0, false}, 3000, weighted, 5);
     for (const CountScope scope : {CountScope::kSingles, CountScope::kPairs}) {
       const CountSet whole = count(data, scope, {{0, {1, 5}}});
       CountSet parts(data.cardinalities(), data.n_classes(), scope, {{0, {1, 5}}});
@@ -167,8 +167,8 @@ TEST(parts_in_a_row_add_up_to_the_whole_to_the_last_bit) {
   }
   CountSet other({2, 2}, 2, CountScope::kPairs);
   for (const bool weighted : {false, true})
-    CHECK_THROWS(InvalidInput,
-                 count_into(random_dataset({{2, 0}, {3, 0}}, {2, 0, 0, false}, 10, weighted, 1), other), "same variables");
+    CHECK_THROWS(InvalidInput, count_into(random_dataset({{2, 0}, {3, 0}}, {2, 0, 0, false}, 10, weighted, 1), other),
+                 "same variables");
 }
 
 TEST(singles_alone) {

@@ -103,9 +103,9 @@ class CountSet {
 /// Counts a whole data set in one pass. The result does not depend on the number of threads.
 CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families = {}, int threads = 1);
 
-/// Adds the rows of a data set to counts over the same variables. Parts of a table, added in the order of their rows, give
-/// what all rows at once give, to the last bit: weights, too, add up row by row. Throws InvalidInput if cardinalities or
-/// the number of classes differ.
+/// Adds the rows of a data set to counts over the same variables. Parts of a table, added in the order of their rows,
+/// give what all rows at once give, to the last bit: weights, too, add up row by row. Throws InvalidInput if
+/// cardinalities or the number of classes differ.
 void count_into(const Dataset& data, CountSet& counts, int threads = 1);
 
 /// Counts of one family, on its own.

@@ -139,7 +139,8 @@ class Histogram {
   void count_weighted(std::size_t begin, std::size_t end) {
     const std::vector<std::size_t> start = offsets(begin, end);
     std::vector<double> work(start.back());
-    // What the tables hold already goes before the first row: a sum of its own, added in the end, would round otherwise.
+    // What the tables hold already goes before the first row: a sum of its own, added in the end, would round
+    // otherwise.
     for (std::size_t i = begin; i < end; ++i)
       exchange(i, work.data() + start[i - begin], [](double& cell, double& held) { held = cell; });
     for (std::size_t row = 0; row < data_.n_rows(); row += kRun) {
