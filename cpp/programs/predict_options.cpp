@@ -82,7 +82,7 @@ bool take_option(Arguments& arguments, Options& options) {
     options.keep.push_back(arguments.value());
   } else if (arguments.is_flag("--keep-all")) {
     options.keep_all = true;
-  } else if (arguments.is_flag("--no-probabilities")) {
+  } else if (arguments.is_flag("--no-probabilities") || arguments.is_flag("--without-probabilities")) {
     options.probabilities = false;
   } else if (arguments.is("--missing")) {
     if (!options.missing) options.missing.emplace();
@@ -102,8 +102,8 @@ bool take_option(Arguments& arguments, Options& options) {
 std::string list_markers() {
   std::string list;
   for (const std::string_view marker : io::kMissingMarkers) {
-    if (!list.empty()) list += ", ";
-    list += marker.empty() ? "an empty cell" : std::string(marker);
+    if (!list.empty()) list += ' ';
+    list += marker.empty() ? "''" : std::string(marker);
   }
   return list;
 }
@@ -154,9 +154,10 @@ options:
                         file appears as a whole or not at all
   --keep COLUMN         copy this column of the table; may be repeated
   --keep-all            copy all columns of the table
-  --no-probabilities    write the predicted class alone
-  --missing MARKER      a cell with this text is missing; may be repeated, and
-                        replaces the usual markers:
+  --no-probabilities, --without-probabilities
+                        write the predicted class alone
+  --missing MARKER      a cell with this text is missing, '' being an empty one;
+                        may be repeated, and replaces the usual markers:
                         )help" +
          list_markers() + R"help(
   --unseen WHAT         what a category unknown to the model is: 'missing' or an

@@ -17,8 +17,8 @@
 namespace tanager::io {
 
 /// Cells that count as missing unless the user names others: the usual part of what data frame libraries take so.
-inline constexpr std::array<std::string_view, 9> kMissingMarkers = {"",    "#N/A", "N/A", "NA",  "NULL",
-                                                                    "NaN", "n/a",  "nan", "null"};
+inline constexpr std::array<std::string_view, 10> kMissingMarkers = {"",     "?",   "#N/A", "N/A", "NA",
+                                                                     "NULL", "NaN", "n/a",  "nan", "null"};
 
 /// Bytes after a text that must be readable, whatever they hold: short cells are loaded as whole words.
 inline constexpr std::size_t kCsvPadding = 16;
