@@ -78,11 +78,15 @@ def _xml_table(variable: WrittenVariable, shown: dict[str, WrittenVariable]) -> 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a file as UTF-8, whole or not at all."""
-    target = Path(path)
+    write_bytes(Path(path), text.encode())
+
+
+def write_bytes(target: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)  # as any file that is simply written

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .network import Network
 
 
-def _imported(module: str, package: str, purpose: str) -> Any:
+def imported(module: str, package: str, purpose: str) -> Any:
+    """Return a module of a library that is not required, or say what needs it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -27,8 +28,8 @@ def _imported(module: str, package: str, purpose: str) -> Any:
 
 def pgmpy_model(variables: Sequence[Variable]) -> Any:
     """Make pgmpy's network; its states are the labels themselves."""
-    models = _imported("pgmpy.models", "pgmpy", "to_pgmpy")
-    factors = _imported("pgmpy.factors.discrete", "pgmpy", "to_pgmpy")
+    models = imported("pgmpy.models", "pgmpy", "to_pgmpy")
+    factors = imported("pgmpy.factors.discrete", "pgmpy", "to_pgmpy")
     # Older versions call it by another name.
     model = getattr(models, "DiscreteBayesianNetwork", None) or models.BayesianNetwork
     by_name = {v.name: v for v in variables}
@@ -93,7 +94,7 @@ def _variable(name: str, labels: list[Any], parents: list[str], table: Floats, g
 
 def pyagrum_network(variables: Sequence[Variable]) -> Any:
     """Make pyAgrum's network; its labels are texts, so numbers become such."""
-    gum = _imported("pyagrum", "pyagrum", "to_pyagrum")
+    gum = imported("pyagrum", "pyagrum", "to_pyagrum")
     made = gum.BayesNet()
     for v in variables:
         made.add(gum.LabelizedVariable(v.name, v.name, _texts(v)))
@@ -137,7 +138,7 @@ def variables_of_pyagrum(model: Any) -> list[Variable]:
 
 def networkx_graph(network: Network, strengths: bool) -> Any:
     """Make a directed graph of networkx."""
-    nx = _imported("networkx", "networkx", "to_networkx")
+    nx = imported("networkx", "networkx", "to_networkx")
     graph = nx.DiGraph(class_name=network.class_name)
     for name in [*network.features, network.class_name]:
         cpt = network.cpt(name)

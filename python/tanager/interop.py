@@ -9,13 +9,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ._base import BaseClassifier
 from ._bif_text import parse_bif
 from ._exchange import Variable, listed, make_network, variables_of
+from ._onnx_export import onnx_model, save_model
 from ._peers import pgmpy_model, pyagrum_network, variables_of_pgmpy, variables_of_pyagrum
 from ._xmlbif import parse_xmlbif
 from .network import Network
 
-__all__ = ["from_pgmpy", "from_pyagrum", "read_bif", "read_xmlbif", "to_pgmpy", "to_pyagrum"]
+__all__ = ["from_pgmpy", "from_pyagrum", "read_bif", "read_xmlbif", "to_onnx", "to_pgmpy", "to_pyagrum"]
 
 
 def read_bif(source: str | os.PathLike[str], class_name: str | None = None) -> Network:
@@ -135,6 +137,54 @@ def from_pyagrum(model: Any, class_name: str) -> Network:
         The variable to predict.
     """
     return make_network(variables_of_pyagrum(model), class_name)
+
+
+def to_onnx(model: Network | BaseClassifier, path: str | os.PathLike[str] | None = None) -> Any:
+    """Return what ``predict`` and ``predict_proba`` do as an ONNX model: of naive Bayes and one-dependence models.
+
+    It needs the extra ``onnx``. Every feature that the model looks at is an input of its own, under its name and of shape
+    (rows, 1): strings for a column of strings, 64-bit integers for one of integers or booleans, doubles for one of floats.
+    Anything that is no known category counts as missing, and so does NaN; features that are missing are summed out
+    exactly. Outputs are ``label`` (rows) and ``probabilities`` (rows, classes), in double precision.
+
+    Parameters
+    ----------
+    model : Network, or a fitted classifier that has one
+        The class must have no parents, and every feature at most one besides the class: naive Bayes, TAN, forests.
+    path : str or path or None, default=None
+        Where to write it as well, whole or not at all.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("monks-1", as_frame=True)
+    >>> clf = tg.TANClassifier().fit(data.X, data.y)
+    >>> model = tg.interop.to_onnx(clf, "monks.onnx")  # doctest: +SKIP
+    >>> session = onnxruntime.InferenceSession("monks.onnx")  # doctest: +SKIP
+    >>> inputs = {name: data.X[[name]].to_numpy() for name in data.X}
+    >>> labels, probabilities = session.run(None, inputs)  # doctest: +SKIP
+    """
+    network = model if isinstance(model, Network) else _network_of(model)
+    made = onnx_model(network)
+    if path is not None:
+        save_model(made, path)
+    return made
+
+
+def _network_of(clf: Any) -> Network:
+    if not isinstance(clf, BaseClassifier):
+        raise TypeError(f"model must be a classifier of tanager or its network, but is a {type(clf).__name__}")
+    clf._check_fitted()
+    network = getattr(clf, "network_", None)
+    if not isinstance(network, Network):
+        raise TypeError(
+            f"to_onnx takes classifiers that are one network, but {type(clf).__name__} is an average of many"
+        )
+    return network
 
 
 def _text_of(source: str | os.PathLike[str], sign: str) -> tuple[str, str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pickle
 import re
+import sys
+import types
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -248,8 +251,27 @@ def test_a_fitted_network_makes_the_same_classifier(mixed: tuple[tg.BayesNetClas
 # ---------------------------------------------------------------------------------------------- graphs
 
 
-def test_networkx() -> None:
-    pytest.importorskip("networkx", reason="networkx is not installed")
+class StandIn:
+    """As much of networkx.DiGraph as is used, for where networkx is not installed."""
+
+    def __init__(self, **attributes: Any):
+        self.graph, self.nodes, self.edges = attributes, {}, {}
+
+    def add_node(self, name: str, **attributes: Any) -> None:
+        self.nodes[name] = attributes
+
+    def add_edge(self, parent: str, child: str, **attributes: Any) -> None:
+        self.edges[parent, child] = attributes
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_networkx(real: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if real:
+        pytest.importorskip("networkx", reason="networkx is not installed")
+    else:
+        module = types.ModuleType("networkx")
+        module.DiGraph = StandIn  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "networkx", module)
     network = interop.read_bif(DATA / "asia.bif", "lung_cancer")
     graph = network.to_networkx(strengths=True)
     assert sorted(graph.edges) == sorted(network.arcs)
@@ -282,8 +304,8 @@ def test_strengths_are_conditional_mutual_information() -> None:
 )
 def test_libraries_that_are_not_there(call: object, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = interop.read_bif(DATA / "asia.bif", "either")
-    monkeypatch.setitem(__import__("sys").modules, package, None)
-    monkeypatch.setitem(__import__("sys").modules, f"{package}.models", None)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.models", None)
     with pytest.raises(ImportError, match=f"needs {package}, which cannot be imported: pip install {package}"):
         call(network)  # type: ignore[operator]
 
