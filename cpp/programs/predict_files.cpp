@@ -29,6 +29,9 @@ std::string system_message(int error) {
 std::atomic<const char*> unfinished{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
+/// The signals that end the program without leaving a file behind.
+constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP};
+
 /// Only what is allowed within a handler: no memory, no locks, no destructors.
 extern "C" void end_on_signal(int signal) {
   if (const char* path = unfinished.load()) ::unlink(path);
@@ -41,6 +44,24 @@ extern "C" void end_on_signal(int signal) {
   ::raise(signal);
 }
 
+/// Keeps signals waiting, so that none comes between the making of a file and the noting of its name. For the time
+/// before other threads are started: they would take the signals instead.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    ::sigemptyset(&held);
+    for (const int signal : kHandled) ::sigaddset(&held, signal);
+    ::pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 /// Whether something that is not a regular file stands there already: a pipe, /dev/null, a terminal.
 bool is_special(const std::string& path) {
   struct stat status{};
@@ -50,7 +71,7 @@ bool is_special(const std::string& path) {
 }  // namespace
 
 void handle_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kHandled) {
     struct sigaction now{};
     // Who ignores them for us, as nohup does, means it.
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
@@ -90,6 +111,7 @@ Output::Output(const std::string& path) : name_(path == "-" ? "standard output" 
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ == -1) fail("write", name_, system_message(errno));
   } else {
+    const SignalsHeld held;
     try {
       file_.emplace(path);
     } catch (const ModelFileError& error) {

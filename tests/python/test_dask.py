@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import time
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from tanager import structure as sr
 def client() -> Iterator[Client]:
     """Two worker processes; a job that is not theirs runs in this one."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as connected,
     ):
         yield connected
@@ -52,9 +51,11 @@ def split(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     return frame.drop(columns="label"), frame["label"]
 
 
-def state(clf: Any) -> dict[str, bytes]:
-    """All that makes a fitted classifier, counts included, piece by piece: pickle tells apart which pieces are shared."""
-    return {name: pickle.dumps(value) for name, value in clf.__getstate__().items()}
+def state(clf: Any) -> dict[str, Any]:
+    """All that makes a fitted classifier: the bytes of the model with its counts, and what the codes mean."""
+    kept = clf.__getstate__()
+    columns = [(c.kind, c.declared, c.labels(), c.categories.dtype, c.cuts) for c in kept["_encoder"].columns]
+    return {"model": kept["_model"], "schema": kept["_schema"], "columns": repr(columns), "classes": repr(clf.classes_)}
 
 
 def spread(frame: pd.DataFrame, partitions: int) -> Any:
