@@ -23,5 +23,6 @@ void bind_search(pybind11::module_& m);
 void bind_acll(pybind11::module_& m);
 void bind_constraint(pybind11::module_& m);
 void bind_tree_sums(pybind11::module_& m);
+void bind_text(pybind11::module_& m);
 
 }  // namespace tanager::python

@@ -40,4 +40,5 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_acll(m);
   tanager::python::bind_constraint(m);
   tanager::python::bind_tree_sums(m);
+  tanager::python::bind_text(m);
 }

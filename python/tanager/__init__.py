@@ -9,31 +9,35 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from . import (
-    _core,
-    averaging,
-    datasets,
-    discretize,
-    evaluation,
-    interop,
-    network,
-    parameters,
-    plotting,
-    scores,
-    structure,
-    tree_sums,
-)
-from ._acll_constants import acll_constants
-from ._classifier import BayesNetClassifier
+from . import _core
 from ._core import ModelFileError, __version__
-from ._model_file import load
-from ._warnings import EstimateWarning, FallbackWarning
-from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
-from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
-from .network import Network
-from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
+
+if TYPE_CHECKING:
+    from . import (
+        averaging,
+        datasets,
+        discretize,
+        evaluation,
+        interop,
+        network,
+        parameters,
+        plotting,
+        scores,
+        structure,
+        tree_sums,
+    )
+    from ._acll_constants import acll_constants
+    from ._classifier import BayesNetClassifier
+    from ._model_file import load
+    from ._warnings import EstimateWarning, FallbackWarning
+    from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
+    from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+    from .network import Network
+    from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
 __all__ = [
     "AODEClassifier",
@@ -67,6 +71,40 @@ __all__ = [
     "structure",
     "tree_sums",
 ]
+
+#: Where the names of `__all__` that are no modules come from. They are imported when they are first used, since that takes
+#: scikit-learn and SciPy along: ``tanager --help`` and programs that only ask for paths need not wait for them.
+_HOMES = {
+    "AODEClassifier": ".averaging",
+    "BayesNetClassifier": "._classifier",
+    "EqualFrequencyDiscretizer": ".discretize",
+    "EqualWidthDiscretizer": ".discretize",
+    "EstimateWarning": "._warnings",
+    "FallbackWarning": "._warnings",
+    "KDBClassifier": ".shortcuts",
+    "MDLPDiscretizer": ".discretize",
+    "NaiveBayesClassifier": ".shortcuts",
+    "Network": ".network",
+    "TANClassifier": ".shortcuts",
+    "TBMATANClassifier": ".averaging",
+    "TreePosterior": ".averaging",
+    "acll_constants": "._acll_constants",
+    "load": "._model_file",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name], __name__), name)
+        globals()[name] = value
+        return value
+    if name in __all__:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
 
 
 def _installed(part: str) -> str:

@@ -22,6 +22,7 @@ import pytest
 
 import tanager
 from tanager import _core
+from tanager.cli import main
 from tanager.structure import FixedStructure
 
 MISSING = ["", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"]
@@ -113,6 +114,14 @@ def check_answers(clf: Any, table: pd.DataFrame, data: bytes, delimiter: str = "
     assert [row[0] for row in rows] == labels(clf.predict(table))
 
 
+def command_answers(folder: Path, text: str, *options: str) -> bytes:
+    """Return what ``tanager predict`` writes."""
+    (folder / "new.csv").write_bytes(text.encode())
+    names = [str(folder / name) for name in ("model.tng", "new.csv", "answers.csv")]
+    assert main(["predict", *names[:2], "--output", names[2], *options]) == 0
+    return (folder / "answers.csv").read_bytes()
+
+
 def as_general() -> tanager.BayesNetClassifier:
     """Return a network in which features have several parents, and the class one."""
     arcs = [
@@ -151,6 +160,7 @@ def test_the_program_gives_the_bits_of_python(kind: str, run: Run, tmp_path: Pat
     done = run("model.tng", "-", text=text)
     assert (done.returncode, done.stderr) == (0, b"")
     check_answers(clf, new, done.stdout)
+    assert command_answers(tmp_path, text) == done.stdout
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -164,6 +174,7 @@ def test_the_many_ways_to_write_a_table_mean_the_same(end: str, delimiter: str, 
     done = run("model.tng", "--delimiter", delimiter, text=text)
     assert (done.returncode, done.stderr) == (0, b"")
     check_answers(clf, new, done.stdout, character)
+    assert command_answers(tmp_path, text, "--delimiter", character) == done.stdout
 
 
 def test_large_tables_keep_their_order_on_any_number_of_threads(run: Run, tmp_path: Path) -> None:
@@ -177,6 +188,8 @@ def test_large_tables_keep_their_order_on_any_number_of_threads(run: Run, tmp_pa
     X.assign(id=np.arange(60_000)).to_csv(tmp_path / "table.csv", index=False)
     results = [run("model.tng", "table.csv", "--keep", "id", "--threads", n).stdout for n in (1, 2, 5)]
     assert results[0] == results[1] == results[2]
+    text = (tmp_path / "table.csv").read_text()
+    assert command_answers(tmp_path, text, "--keep", "id", "--memory", "1M") == results[0]
     header, rows = read(results[0])
     assert header == ["id", "predicted", "P(0)", "P(1)"]
     assert [int(row[0]) for row in rows] == list(range(60_000))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from .. import _core
 
 
 def csv_text(batch: Any, delimiter: str) -> memoryview:
@@ -23,16 +26,25 @@ def csv_text(batch: Any, delimiter: str) -> memoryview:
     return memoryview(lines.buffers()[2])[offsets[lines.offset] : offsets[lines.offset + len(lines)]]
 
 
+def _numbers(column: Any) -> Any:
+    """Return floats in the fewest digits that give the same number again, as C++ writes them."""
+    values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    ends, text = _core.number_texts(np.ascontiguousarray(values))
+    texts = pa.LargeStringArray.from_buffers(len(values), pa.py_buffer(ends), pa.py_buffer(text))
+    missing = column.is_null(nan_is_null=True)
+    return pc.if_else(missing, "", texts) if pc.any(missing).as_py() else texts
+
+
 def _texts(column: Any, delimiter: str) -> Any:
     kind = column.type
     if pa.types.is_dictionary(kind):
         # Quoting looks at distinct values only.
         texts = _texts(column.dictionary, delimiter)
         return pc.fill_null(texts.take(column.indices), "")
-    if pa.types.is_floating(kind) and kind != pa.float64():
-        column = column.cast(pa.float64())
+    if pa.types.is_floating(kind):
+        return _numbers(column)
     texts = column.cast(pa.large_string())
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+    if not (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
         special = pc.match_substring_regex(texts, f'[{re.escape(delimiter)}"\r\n]')
         if pc.any(special).as_py():
             escaped = pc.replace_substring(texts, '"', '""')

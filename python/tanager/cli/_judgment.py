@@ -51,14 +51,16 @@ class Judgment:
     truth : ndarray of shape (n_rows,)
         The position of the true class among the labels, or -1 for one that the model does not know.
     proba : ndarray of shape (n_rows, n_classes)
+    predicted : ndarray of shape (n_rows,)
+        The positions of the predicted classes.
     """
 
-    def __init__(self, name: str, labels: list[str], truth: Codes, proba: Floats) -> None:
+    def __init__(self, name: str, labels: list[str], truth: Codes, proba: Floats, predicted: Codes) -> None:
         self.name = name
         self.labels = labels
         self.truth = truth
         self.proba = proba
-        self.predicted = proba.argmax(axis=1)
+        self.predicted = predicted
         self.n_rows = len(truth)
 
     @cached_property

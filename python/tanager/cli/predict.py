@@ -91,8 +91,8 @@ def run(options: argparse.Namespace) -> None:
         table_writer(options.output, form, answers.schema, delimiter=delimiter) as writer,
         rows_bar("predicting") as tell,
     ):
-        for kept, proba in predicted(clf, rows.batches(tell)):
-            writer.write(answers.batch(kept, proba, coded=form == "csv"))
+        for kept, proba, classes in predicted(clf, rows.batches(tell)):
+            writer.write(answers.batch(kept, proba, classes, coded=form == "csv"))
 
 
 def read_model(name: str) -> _core.Model:
@@ -110,19 +110,40 @@ def read_model(name: str) -> _core.Model:
         raise InputError(message if name in message else f"{name}: {message}") from None
 
 
-def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Yield what is to be kept of every batch, and the probabilities of its rows."""
+def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield what is to be kept of every batch, the probabilities of its rows, and the positions of their classes."""
     waiting: deque[Any] = deque()
 
     def features() -> Iterator[Any]:
         for batch, kept in batches:
-            waiting.append(kept)
+            waiting.append((batch, kept))
             yield batch
 
     # Where the model knows no names, columns were chosen by position.
     warnings.filterwarnings("ignore", message="X has feature names")
     for proba in map(clf.predict_proba, features()):
-        yield waiting.popleft(), proba
+        batch, kept = waiting.popleft()
+        yield kept, proba, most_probable(clf, batch, proba)
+
+
+def most_probable(clf: Any, batch: Any, proba: Any) -> Any:
+    """Return the positions of the most probable classes: those that `predict` gives.
+
+    It compares logarithms, and probabilities that are nearly equal may be in another order than these.
+    """
+    import numpy as np
+
+    positions = proba.argmax(axis=1)
+    best = proba[np.arange(len(proba)), positions]
+    near = (proba >= best[:, None] * (1 - _NEARLY_EQUAL)).sum(axis=1) > 1
+    if near.any():
+        known = {label: position for position, label in enumerate(clf.classes_.tolist())}
+        rows = np.flatnonzero(near)
+        positions[rows] = [known[label] for label in clf.predict(batch.take(rows)).tolist()]
+    return positions
+
+
+_NEARLY_EQUAL = 1e-9
 
 
 class Answers:
@@ -149,11 +170,11 @@ class Answers:
                     f"the column {field.name!r} cannot be kept, since the predictions have one of that name"
                 )
 
-    def batch(self, kept: Any, proba: Any, *, coded: bool) -> Any:
+    def batch(self, kept: Any, proba: Any, classes: Any, *, coded: bool) -> Any:
         """Return the rows to write; `coded` leaves texts as numbers of distinct ones, which is quicker to write as CSV."""
         import pyarrow as pa
 
-        codes = pa.array(proba.argmax(axis=1), pa.int32())  # the first of equally probable classes
+        codes = pa.array(classes, pa.int32())
         if coded:
             columns = [*kept.columns, pa.DictionaryArray.from_arrays(codes, self._names)]
         else:

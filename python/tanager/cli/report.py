@@ -69,12 +69,13 @@ def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     if name not in sources[0].names:
         raise no_column(sources[0].shown, name, sources[0].names, "the class; --class names another")
     rows = ModelRows(content, clf, sources, [name])
-    truth, proba = [], []
+    truth, proba, answers = [], [], []
     with rows_bar("judging") as tell:
-        for kept, part in predicted(clf, rows.batches(tell)):
+        for kept, part, classes in predicted(clf, rows.batches(tell)):
             truth.append(class_codes(kept.column(0), content, name, getattr(sources[0], "missing", [])))
             proba.append(part)
+            answers.append(classes)
     if not truth:
         raise InputError(f"{sources[0].shown} has no rows")
     labels = [content.class_name(i) for i in range(len(content.classes))]
-    return Judgment(options.data, labels, np.concatenate(truth), np.concatenate(proba))
+    return Judgment(options.data, labels, *map(np.concatenate, (truth, proba, answers)))
