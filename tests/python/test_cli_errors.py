@@ -50,7 +50,11 @@ def files(folder):
         (["fit", "weather.csv", "--class", "play", "--weight", "sky", "-o", "x"], "column 'sky'"),
         (["fit", "weather.csv", "--class", "play", "--numeric", "sky", "-o", "x"], "column 'sky'"),
         (["fit", "weather.csv", "--class", "play", "--numeric", "id", "-o", "x"], "--numeric names 'id'"),
-        (["fit", "weather.csv", "--class", "sky", "-o", "x"], "the class 'sky' is missing in 1 rows, of which row 4"),
+        (["fit", "weather.csv", "--class", "sky", "-o", "x"], "the class 'sky' is missing in row 4"),
+        (
+            ["fit", "weather.csv", "--class", "sky", "--structure", "pc", "-o", "x"],
+            "the class 'sky' is missing in row 4",
+        ),
         (["fit", "empty.csv", "--class", "play", "-o", "x"], "empty.csv is empty"),
         (["fit", "header.csv", "--class", "b", "-o", "x"], "header.csv has no rows"),
         (["fit", "ragged.csv", "--class", "b", "-o", "x"], "ragged.csv cannot be read: CSV parse error"),

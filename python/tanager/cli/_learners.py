@@ -104,7 +104,7 @@ def parse_value(text: str) -> Any:
 def needs_all_rows(clf: BaseClassifier) -> bool:
     """Tell whether a classifier learns from all rows at once only."""
     try:
-        clf._check_parts()
+        clf._check_stream(can_repeat=True)
     except ValueError:
         return True
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -37,6 +38,7 @@ class ArrowSource:
         self.kind = kind
         self.n_rows: int | None = None
         self._stream: Any = None
+        self._kept: Any = None
         if name == DASH and kind != "arrow-stream":
             raise InputError(f"a {kind} file cannot be read from standard input; use CSV or an Arrow stream")
         with reading(self.shown):
@@ -46,6 +48,17 @@ class ArrowSource:
         twice = {column for column in self.names if self.names.count(column) > 1}
         if twice:
             raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
+
+    def repeatable(self) -> None:
+        """Let standard input be read several times: it is copied to a temporary file first."""
+        if self._stream is None:
+            return
+        self._kept = tempfile.NamedTemporaryFile(prefix="tanager-")  # noqa: SIM115  # lives as long as this object
+        with reading(self.shown), pa.ipc.new_stream(self._kept, self.schema) as copy:
+            for batch in self._stream:
+                copy.write_batch(batch)
+        self._kept.flush()
+        self.name, self._stream = self._kept.name, None
 
     def read(self, columns: Sequence[str], tell: Tell | None = None, coded: Sequence[str] = ()) -> Iterator[Any]:
         """Yield record batches of some columns; strings in `coded` may come as dictionaries, where that is cheaper."""
@@ -83,10 +96,8 @@ class ArrowSource:
                 for i in range(file.num_record_batches):
                     yield file.get_batch(i)
         elif self._stream is not None:
-            if self._stream.schema is None:
-                raise InputError("standard input can be read only once")
-            yield from self._stream
-            self._stream = None
+            stream, self._stream = self._stream, None
+            yield from stream
         elif self.name == DASH:
             raise InputError("standard input can be read only once")
         else:

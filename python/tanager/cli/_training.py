@@ -13,7 +13,7 @@ import pyarrow as pa
 from ._csv import ARROW_TYPES, CsvSource, Kind, Tell
 from ._errors import InputError, reading
 from ._progress_rows import rows_bar
-from ._sources import ArrowSource, Source, open_sources, total_rows
+from ._sources import ArrowSource, Source, ahead, open_sources, total_rows
 
 
 class TrainingTable:
@@ -44,6 +44,8 @@ class TrainingTable:
         self.shown = sources[0].shown if len(sources) == 1 else f"{sources[0].shown} and others"
         first = sources[0]
         if isinstance(first, ArrowSource):
+            for source in sources:
+                source.repeatable()
             self.types = {name: first.schema.field(name).type for name in columns}
             self.n_rows = total_rows(sources)
             return
@@ -105,26 +107,35 @@ class LabeledTable(TrainingTable):
         with reading(sources[0].shown):
             super().__init__(sources, used, [*numbers, *([self.weight] if self.weight else [])])
 
+    def labeled_batches(self) -> Iterator[Any]:
+        """Yield all rows in batches, read ahead; a row without class or weight is an error."""
+        n_rows = 0
+        with rows_bar("learning") as tell:
+            for batch in ahead(self.batches(tell)):
+                for name in filter(None, (self.class_name, self.weight)):
+                    if batch.column(name).null_count:
+                        raise self._missing(name, n_rows + batch.column(name).is_null().index(True).as_py())
+                n_rows += batch.num_rows
+                yield batch
+        if n_rows == 0:
+            raise InputError(f"{self.shown} has no rows")
+
+    def _missing(self, name: str, row: int) -> InputError:
+        what = "class" if name == self.class_name else "weight"
+        return InputError(f"the {what} {name!r} is missing in row {row + 1:,}; leave such rows out")
+
     def arrays(self) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.float64] | None]:
         """Read everything: the features as a table, the classes and the weights as arrays."""
         table = self.whole()
-        weights = None
-        if self.weight is not None:
-            column = table.column(self.weight)
-            if column.null_count:
-                raise InputError(f"the weight {self.weight!r} is missing in {column.null_count:,} rows")
-            weights = column.cast(pa.float64()).to_numpy()
-        return table.select(self.features), labels_of(table.column(self.class_name), self.class_name), weights
+        for name in filter(None, (self.class_name, self.weight)):
+            if table.column(name).null_count:
+                raise self._missing(name, table.column(name).is_null().index(True).as_py())
+        weights = None if self.weight is None else table.column(self.weight).cast(pa.float64()).to_numpy()
+        return table.select(self.features), labels_of(table.column(self.class_name)), weights
 
 
-def labels_of(column: Any, name: str) -> npt.NDArray[Any]:
+def labels_of(column: Any) -> npt.NDArray[Any]:
     """Return classes as an array; texts are made once, not once per row."""
-    if column.null_count:
-        row = column.is_null().index(True).as_py()
-        raise InputError(
-            f"the class {name!r} is missing in {column.null_count:,} rows, of which row {row + 1:,} is the first; leave "
-            "them out to learn from the others"
-        )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_integer(column.type) or pa.types.is_boolean(column.type) or pa.types.is_floating(column.type):

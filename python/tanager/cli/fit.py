@@ -52,22 +52,29 @@ def run(options: argparse.Namespace) -> None:
     with whole_file(options.output) as file:  # a folder that cannot be written to is found before the work
         start = time.perf_counter()
         data = LabeledTable(options)
-        learn(clf, data, memory_given=options.memory)
+        learn(clf, data)
         clf.set_params(n_jobs=None, verbose=0)  # of this run and not of the model
         file.write(to_model(clf, with_counts=options.with_counts).to_bytes())
     if options.output != DASH:
         _say_done(clf, data, options.output, time.perf_counter() - start)
 
 
-def learn(clf: Any, data: Any, memory_given: int) -> None:  # noqa: ARG001
-    """Fit a classifier on all rows of a table; Ctrl-C is an interrupt also where a search would return what it has."""
+def learn(clf: Any, data: Any) -> None:
+    """Fit a classifier on all rows of a table, in batches where it can.
+
+    Ctrl-C is an interrupt also where a search would return what it has.
+    """
     from .._plain_folds import check_interrupted
+    from ._learners import needs_all_rows
     from ._progress_rows import on_terminal
     from ._training import NamedLabels
 
     clf.set_params(verbose=int(on_terminal()))
-    X, y, weights = data.arrays()
-    clf.fit(X, NamedLabels(y, data.class_name), weights)
+    if needs_all_rows(clf):
+        X, y, weights = data.arrays()
+        clf.fit(X, NamedLabels(y, data.class_name), weights)
+    else:
+        clf.fit_stream(data.labeled_batches, data.class_name, sample_weight=data.weight)
     for trace in ("search_trace_", "parameter_trace_"):
         check_interrupted(getattr(clf, trace, None))
 

@@ -121,7 +121,7 @@ def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[An
 
     # Where the model knows no names, columns were chosen by position.
     warnings.filterwarnings("ignore", message="X has feature names")
-    for proba in map(clf.predict_proba, features()):
+    for proba in clf.predict_stream(features()):
         batch, kept = waiting.popleft()
         yield kept, proba, most_probable(clf, batch, proba)
 
