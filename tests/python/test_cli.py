@@ -68,3 +68,23 @@ def test_the_module_is_the_command():
     run = subprocess.run([sys.executable, "-m", "tanager"], capture_output=True, text=True, check=False)
     assert run.returncode == 2
     assert "demo" in run.stdout
+
+
+def test_help_waits_for_nothing_heavy():
+    program = """
+import sys
+from tanager.cli import main
+assert main(["--help"]) == 0
+assert not {"sklearn", "scipy", "pyarrow", "rich"} & sys.modules.keys()
+import tanager
+for name in tanager.__all__:
+    assert getattr(tanager, name) is not None and name in dir(tanager)
+assert tanager.TANClassifier is tanager.shortcuts.TANClassifier
+try:
+    tanager.nothing
+except AttributeError as error:
+    assert str(error) == "module 'tanager' has no attribute 'nothing'"
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
