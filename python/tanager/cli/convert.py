@@ -1,4 +1,4 @@
-"""``tanager convert``: tables and model files in another format."""
+"""``tanager convert``: tables, model files and networks in another format."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import Any
 from ._options import add_data, add_output_format
 
 HELP = """
-Rewrite a table in another format (CSV, Parquet, Arrow), or a model file in the
-newest format.
+Rewrite a table in another format (CSV, Parquet, Arrow), a model file in the
+newest format, or a network in the format of other tools: BIF and XMLBIF in and
+out, ONNX out.
 
 A column of a CSV file becomes one of whole numbers or of numbers if all its
 cells are; a leading zero, as in 007, makes it text, and so does --text.
 Everything is read in batches. A model file keeps its counts, if it has them,
-unless --without-counts leaves them out, which makes it smaller.
+unless --without-counts leaves them out, which makes it smaller. Networks of
+other tools do not tell which variable is to be predicted: --class does.
 
 examples:
   tanager convert sales.csv sales.parquet
   tanager convert sales/ sales.csv.gz --ignore comment
   tanager convert old.tng new.tng --without-counts
+  tanager convert model.tng model.bif
+  tanager convert asia.bif asia.tng --class lung
 """
 
 
@@ -27,7 +31,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_data(parser, what="what to read: a model file, or a table")
     parser.add_argument(
-        "output", metavar="OUTPUT", help="what to write: .csv, .csv.gz, .parquet, .arrow, .arrows, .tng, or - "
+        "output",
+        metavar="OUTPUT",
+        help="what to write: .csv, .csv.gz, .parquet, .arrow, .arrows, .tng, .bif, .xml, .onnx, or -",
     )
     add_output_format(parser, "CSV for standard output")
     parser.add_argument(
@@ -36,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--text", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns of a CSV file that stay text"
     )
+    parser.add_argument("--class", dest="class_name", metavar="NAME", help="the class of a network in BIF or XMLBIF")
     parser.add_argument("--without-counts", action="store_true", help="leave the counts out of a model file")
 
 
@@ -44,7 +51,11 @@ def run(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from ._formats import DASH, input_format
+    from ._networks import convert_network, network_format
 
+    if network_format(options.data) or network_format(options.output):
+        convert_network(options)
+        return
     is_file = options.data == DASH or Path(options.data).is_file()
     if is_file and input_format(options.data, options.format) == "model":
         _convert_model(options)
