@@ -10,8 +10,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from narwhals.exceptions import DuplicateError
 
-from ._datasets import BATCH_ROWS, read_dataset
+from ._datasets import read_dataset, read_file
 from ._table import Table, read_table, take_rows
 from ._validation import check_weights
 
@@ -41,7 +42,7 @@ class BatchSource:
         if _is_arrow(batches, "Dataset"):
             self._open = lambda columns: read_dataset(batches, columns)
         elif _is_arrow(batches, "ParquetFile"):
-            self._open = lambda columns: batches.iter_batches(batch_size=BATCH_ROWS, columns=columns)
+            self._open = lambda columns: read_file(batches, columns)
         elif _is_arrow(batches, "Scanner"):
             self._open, self.can_repeat = lambda _: batches.to_batches(), False
         elif callable(batches) and not isinstance(batches, Iterator):
@@ -192,11 +193,14 @@ class Known:
 
 def column_names(X: Any) -> list[Any] | None:
     """Return the names of a table's columns; None if it has none."""
-    if _is_arrow(X, "RecordBatch"):
+    if _is_arrow(X, "RecordBatch") or _is_arrow(X, "Table"):
         return list(X.schema.names)
     if isinstance(X, (np.ndarray, list, tuple)):
         return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except DuplicateError:
+        return list(X.columns)  # `read_table` says what is wrong with them
     return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
 
 

@@ -25,12 +25,23 @@ def read_dataset(dataset: Any, columns: Sequence[str] | None) -> Iterable[Any]:
     columns : sequence of str or None
         Which columns to read; None means all.
     """
+    columns = _present(columns, dataset.schema)
     fragments = _parquet_fragments(dataset)
     if fragments is None:
         return dataset.to_batches(  # type: ignore[no-any-return]
             columns=columns, batch_size=BATCH_ROWS, batch_readahead=_BATCHES_AHEAD, fragment_readahead=1
         )
     return _read_groups(dataset, fragments, columns)
+
+
+def read_file(file: Any, columns: Sequence[str] | None) -> Iterable[Any]:
+    """Read a ParquetFile, or some of its columns."""
+    return file.iter_batches(batch_size=BATCH_ROWS, columns=_present(columns, file.schema_arrow))  # type: ignore[no-any-return]
+
+
+def _present(columns: Sequence[str] | None, schema: Any) -> Sequence[str] | None:
+    """Return the columns that are there: whoever needs the others sees that they are not, and can say so better."""
+    return None if columns is None else [name for name in columns if name in schema.names] or None
 
 
 def _parquet_fragments(dataset: Any) -> Iterable[Any] | None:

@@ -69,7 +69,8 @@ def _number_text(y: Any, first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]
         return None
     if not used.all():
         codes = (np.cumsum(used) - 1)[codes]
-    return CodedColumn(codes, values), category_array(sorted_values(values), object)
+    distinct = list(dict.fromkeys(values))  # dictionaries of Arrow may hold a value twice
+    return CodedColumn(codes, values), category_array(sorted_values(distinct), object)
 
 
 def _text_column(y: Any) -> CodedColumn | None:

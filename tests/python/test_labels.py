@@ -51,6 +51,11 @@ def test_classes_keep_the_type(dtype):
     np.testing.assert_array_equal(classes[codes], y)
 
 
+def test_dictionaries_that_hold_a_label_twice():
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), pa.array(["y", "x", "x", "a", "x"]))
+    assert labels_of(labels) == (["a", "x", "y"], [2, 1, 1, 0])
+
+
 def test_column_vectors_warn():
     from sklearn.exceptions import DataConversionWarning
 

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from dependent_tables import learned_alike, make_table
 from sklearn.exceptions import NotFittedError
@@ -189,6 +191,23 @@ def test_what_fails_leaves_the_model_and_no_thread():
     next(stopped)
     stopped.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("tanager")]
+
+
+def test_columns_that_come_twice():
+    table = pd.DataFrame([[1, 2, 0], [2, 2, 1]], columns=["a", "a", "y"])
+    for batch in (table, pa.table([[1], [2], [0]], names=["a", "a", "y"])):
+        with pytest.raises(ValueError, match="column names must be unique, but 'a' comes more than once"):
+            tg.NaiveBayesClassifier().fit_stream([batch], "y")
+
+
+def test_files_without_the_columns_of_the_model(tmp_path):
+    X, y = make_table(50)
+    clf = tg.TANClassifier().fit(X, y)
+    for name, kept in (("some.parquet", ["f1"]), ("none.parquet", [])):
+        pq.write_table(pa.table({"other": list(y), **{column: X[column] for column in kept}}), tmp_path / name)
+        for source in (ds.dataset(tmp_path / name), pq.ParquetFile(tmp_path / name)):
+            with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing"):
+                list(clf.predict_stream(source))
 
 
 def test_predictions_that_cannot_be():
