@@ -9,13 +9,13 @@ forward, so that no text takes more than linear time.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ._bif_names import restored
+from ._bif_scanner import Scanner
 from ._exchange import LOOSE, Variable, check_cycles, check_parents, checked_table, first_twice, shortened, table_cells
 from ._labeled import Floats
 
@@ -29,10 +29,8 @@ _SIZE = re.compile(r"\s*\[\s*([0-9]{1,9})\s*\]\s*\{")
 _HEADER_END = re.compile(r"\)\s*\{")
 _INTERVAL = re.compile(r"[\[(\]][^\s,;\[\](){}]*\s*[,;]\s*[^\s,;\[\](){}]*[\])\[]")
 _UNIT = re.compile(r"[^\s,}]+")
-_SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DELIMITER = re.compile(r"[,)]")
-_COMMENT_OR_QUOTE = re.compile(r'(?<![^\s({,|\[])"|//|/\*')
 
 
 @dataclass
@@ -57,6 +55,15 @@ class _Block:
     body: tuple[int, int]
 
 
+@dataclass
+class _Entries:
+    """What a probability block lists: a whole table, or rows with their places, and what all other rows are."""
+
+    whole: list[float] | None = None
+    default: list[float] | None = None
+    rows: dict[tuple[int, ...], tuple[list[float], int]] = field(default_factory=dict)
+
+
 def parse_bif(text: str, source: str = "") -> tuple[list[Variable], str | None]:
     """Read a text.
 
@@ -76,67 +83,10 @@ def parse_bif(text: str, source: str = "") -> tuple[list[Variable], str | None]:
     return _Reader(text, source).read()
 
 
-class _Reader:
+class _Reader(Scanner):
     def __init__(self, text: str, source: str):
-        self._source = source
-        self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
-        self._text, self._mask = self._blanked(text)
+        super().__init__(text, source)
         self._declared: dict[str, _Declared] = {}
-
-    # -- places and messages
-
-    def _where(self, position: int) -> str:
-        line = bisect_right(self._line_starts, position)
-        return f"{self._source}, line {line}: " if self._source else f"line {line}: "
-
-    def _error(self, position: int, message: str) -> ValueError:
-        return ValueError(self._where(position) + message)
-
-    def _skip(self, position: int) -> int:
-        return _SPACE.match(self._mask, position).end()  # type: ignore[union-attr]
-
-    def _shown(self, position: int) -> str:
-        found = self._text[position : position + 200].split()
-        return repr(shortened(found[0], 30)) if found else "the end"
-
-    def _expect(self, character: str, position: int, after: str) -> int:
-        position = self._skip(position)
-        if not self._mask.startswith(character, position):
-            raise self._error(position, f"expected {character!r} {after}, but found {self._shown(position)}")
-        return position + 1
-
-    def _find(self, character: str, position: int, what: str) -> int:
-        found = self._mask.find(character, position)
-        if found < 0:
-            raise self._error(position, f"expected {character!r} at the end of {what}, but there is none")
-        return found
-
-    def _blanked(self, text: str) -> tuple[str, str]:
-        """Return the text with comments as spaces, and the same with quoted parts hidden, too; places stay the same."""
-        parts, hidden, done = [], [], 0
-        found = _COMMENT_OR_QUOTE.search(text)
-        while found:
-            start = found.start()
-            closing, kind = {'"': ('"', "quote"), "//": ("\n", ""), "/*": ("*/", "comment")}[found.group()]
-            end = text.find(closing, found.end())
-            if kind and (end < 0 or (kind == "quote" and "\n" in text[start:end])):
-                raise self._error(start, f"a {kind} begins here, but does not end")
-            end = len(text) if end < 0 else end + len(closing)
-            piece = text[start:end]
-            before = text[done:start]
-            blank = re.sub(r"[^\n]", " ", piece)
-            parts += [before, piece if kind == "quote" else blank]
-            hidden += [before, '"' + "q" * (len(piece) - 2) + '"' if kind == "quote" else blank]
-            done = end
-            found = _COMMENT_OR_QUOTE.search(text, done)
-        return "".join([*parts, text[done:]]), "".join([*hidden, text[done:]])
-
-    def _unquoted(self, start: int, end: int) -> str:
-        """Return the text of a stretch, without spaces and quotes around it."""
-        piece = self._text[start:end]
-        mask = self._mask[start:end].strip()
-        whole = len(mask) > 1 and mask[0] == mask[-1] == '"' and '"' not in mask[1:-1]
-        return piece.strip()[1:-1] if whole else piece.strip()
 
     # -- the first pass
 
@@ -256,13 +206,6 @@ class _Reader:
             position = end
         return groups if groups[-1] else groups[:-1], position + 1
 
-    def _quoted(self, position: int) -> int | None:
-        """Return the end of what is quoted from here, if it is."""
-        if not self._mask.startswith('"', position):
-            return None
-        end = self._mask.find('"', position + 1)
-        return end + 1 if end > 0 else None
-
     def _block(self, start: int, position: int) -> _Block:
         opened = self._expect("(", position, "after 'probability'")
         header = _HEADER_END.search(self._mask, opened)
@@ -328,57 +271,64 @@ class _Reader:
         return names
 
     def _table(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> Floats:
-        """Read the entries of a block, in any order: the whole table, rows, and what all other rows are."""
+        where = self._where(block.start)
         size, sizes = len(variable.labels), [len(p.labels) for p in parents]
+        found = self._entries(variable, parents, block)
+        if found.whole is not None:
+            if found.rows or found.default is not None:
+                raise ValueError(f"{where}the probabilities of {variable.name!r} are given by a table and by rows")
+            # The variable's own value changes slowest in a table, and that of the last parent fastest.
+            table = np.ascontiguousarray(np.moveaxis(np.array(found.whole).reshape(size, *sizes), 0, -1))
+        else:
+            table = self._filled(variable.name, found, [*sizes, size], where)
+        return checked_table(variable.name, table, [p.labels for p in parents], where)
+
+    def _entries(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> _Entries:
+        """Read the entries of a block, in any order: the whole table, rows, and what all other rows are."""
+        name, size = variable.name, len(variable.labels)
         indices = [p.index() for p in parents]
-        rows: dict[tuple[int, ...], tuple[list[float], int]] = {}
-        whole: list[float] | None = None
-        default: list[float] | None = None
+        found = _Entries()
         position, end = block.body
         while (position := self._skip(position)) < end:
             start = position
             word = _WORD.match(self._mask, position)
-            kind = word.group() if word else ""
+            kind, after = (word.group(), word.end()) if word else ("", position)
             if self._mask[position] == "(":
                 index, position = self._configuration(position + 1, parents, indices)
-                numbers, position = self._numbers(position, size, variable.name)
-                if index in rows:
-                    raise self._error(start, f"the table of {variable.name!r} has a configuration twice")
-                rows[index] = numbers, start
-            elif kind == "default" and default is None:
-                default, position = self._numbers(word.end(), size, variable.name)  # type: ignore[union-attr]
-            elif kind == "table" and whole is None:
-                cells = table_cells(variable.name, [size, *sizes], self._where(start))
-                whole, position = self._numbers(word.end(), cells, variable.name)  # type: ignore[union-attr]
+                if index in found.rows:
+                    raise self._error(start, f"the table of {name!r} has a configuration twice")
+                numbers, position = self._numbers(position, size, name)
+                found.rows[index] = numbers, start
+            elif kind == "default" and found.default is None:
+                found.default, position = self._numbers(after, size, name)
+            elif kind == "table" and found.whole is None:
+                cells = table_cells(name, [size, *(len(p.labels) for p in parents)], self._where(start))
+                found.whole, position = self._numbers(after, cells, name)
             elif kind == "property":
                 position = self._property(position, [], "a probability")
             else:
-                raise self._error(
-                    position,
-                    f"expected 'table', 'default' or '(' once for {variable.name!r}, but found {self._shown(position)}",
+                shown = self._shown(position)
+                raise self._error(position, f"expected 'table', 'default' or '(' once for {name!r}, but found {shown}")
+        return found
+
+    def _filled(self, name: str, found: _Entries, shape: list[int], where: str) -> Floats:
+        """Make a table of rows and a default."""
+        configurations = table_cells(name, shape[:-1], where)
+        if len(found.rows) < configurations:
+            if found.default is None:
+                number = len(found.rows)
+                raise ValueError(
+                    f"{where}the table of {name!r} has {number} of {configurations:,} configurations and no default"
                 )
-        where = self._where(block.start)
-        labels = [p.labels for p in parents]
-        if whole is not None:
-            if rows or default is not None:
-                raise ValueError(f"{where}the probabilities of {variable.name!r} are given by a table and by rows")
-            # The variable's own value changes slowest in a table, and that of the last parent fastest.
-            table = np.moveaxis(np.array(whole).reshape(size, *sizes), 0, -1)
-            return checked_table(variable.name, np.ascontiguousarray(table), labels, where)
-        configurations = table_cells(variable.name, sizes, where)
-        if default is None and len(rows) < configurations:
-            raise ValueError(
-                f"{where}the table of {variable.name!r} has {len(rows)} of {configurations:,} configurations and no default"
-            )
-        if len(rows) < configurations:
-            table_cells(variable.name, [size, *sizes], where, MAX_DEFAULT_CELLS)
-        table = np.empty([*sizes, size])
-        table[...] = np.nan if default is None else default
-        for index, (numbers, start) in rows.items():
+            table_cells(name, shape, where, MAX_DEFAULT_CELLS)
+        table = np.empty(shape)
+        if found.default is not None:
+            table[...] = found.default
+        for index, (numbers, start) in found.rows.items():
             if not (abs(sum(numbers) - 1) <= LOOSE and min(numbers) >= 0):
-                checked_table(variable.name, np.array(numbers), [], self._where(start))  # names the line
+                checked_table(name, np.array(numbers), [], self._where(start))  # names the line
             table[index] = numbers
-        return checked_table(variable.name, table, labels, where)
+        return table
 
     def _configuration(
         self, position: int, parents: Sequence[_Declared], indices: Sequence[dict[str, int]]
