@@ -83,8 +83,8 @@ struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
   /// See DependenceKind. Otherwise it is lowered along a fixed grid, from where nothing depends on anything, as long as
   /// max_parents is met and all tables together have at most kMaxAutomaticCells: until two in a row do not meet these,
-  /// or edges would have to be judged by more than 262,144 sets of one size. The last that met them is taken. Lower ones
-  /// might meet them again, since colliders come and go, but their dense graphs would take nearly all of the time.
+  /// or edges would have to be judged by more than 262,144 sets of one size. The last that met them is taken. Lower
+  /// ones might meet them again, since colliders come and go, but their dense graphs would take nearly all of the time.
   std::optional<double> threshold;
   /// The most parents of a variable. With a given threshold, more are an error.
   std::optional<std::size_t> max_parents = 5;
