@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import tanager as tg
 from tanager.cli import COMMANDS, build_parser, main
@@ -110,6 +112,43 @@ def test_bad_input_is_one_sentence(run, model, tmp_path, monkeypatch, arguments,
     before = files(tmp_path)
     one_sentence(run(*arguments), 2, message)
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        (b"a,b\n\xff,1\n", 2, "cannot be read: column 'a' is no text in UTF-8"),
+        (b"\xff\xfea\0,\0b\0\n\0", 2, "cannot be read: it is no text in UTF-8"),
+        (gzip.compress(b"a,b\n1,2\n")[:12], 1, "cannot be read: Compressed file ended"),
+        (gzip.compress(b"")[:10] + b"\xff" * 90, 1, "cannot be read: Error -3"),
+        (b'a,b\n1,2\n"' + b"long" * 100_000, 2, "cannot be read: a row is longer than 64 kB; a quote"),
+    ],
+)
+def test_bytes_that_are_no_table(run, tmp_path, content, code, message):
+    (tmp_path / "data.csv").write_bytes(content)
+    done = run("fit", tmp_path / "data.csv", "--class", "b", "-o", tmp_path / "x", "--memory", "1M")
+    one_sentence(done, code, message)
+    assert files(tmp_path) == ["data.csv"]
+
+
+def test_values_that_csv_cannot_hold(run, model, weather, tmp_path):
+    table = csv.read_csv(weather, convert_options=csv.ConvertOptions(column_types={"code": pa.string()}))
+    pq.write_table(table.append_column("tags", pa.array([["a"]] * len(table))), tmp_path / "data.parquet")
+    before = files(tmp_path)
+    for command in ("predict", model), ("convert",):
+        output = ["-o", tmp_path / "x.csv"] if "predict" in command else [tmp_path / "x.csv"]
+        keep = ["--keep", "tags"] if "predict" in command else []
+        done = run(*command, tmp_path / "data.parquet", *output, *keep)
+        one_sentence(done, 2, "the column 'tags' holds list<", "values, which CSV cannot")
+    assert files(tmp_path) == before
+
+
+def test_numbers_are_read_alike_whether_kept_or_not(run, model, tmp_path):
+    for cell in ("strong", "\u00a03", "1,5"):
+        (tmp_path / "new.csv").write_text(f'sky,wind,day,code\nsun,"{cell}",1,007\n', encoding="utf-8")
+        for keep in ([], ["--keep", "wind"]):
+            done = run("predict", model, tmp_path / "new.csv", *keep)
+            one_sentence(done, 2, f"column 'wind' needs numbers, but holds '{cell}'")
 
 
 @pytest.mark.parametrize(

@@ -121,11 +121,15 @@ class CsvSource:
         return n_rows
 
     def _with_name(self, message: str) -> str:
-        """Return what Arrow says with the name of a column in place of its number."""
-        found = re.match(r"In CSV column #(\d+): CSV conversion error to (\w+): invalid value (.*)", message)
+        """Return what Arrow says in the words of users: with the name of a column in place of its number."""
+        if "straddl" in message:
+            size = f"{self._block >> 10:,} kB"
+            return f"a row is longer than {size}; a quote that is never closed may be why, or else give more --memory"
+        found = re.match(r"In CSV column #(\d+): CSV conversion error to \w+: invalid (UTF8|value (.*))", message)
         if found is None or int(found[1]) >= len(self.names):
             return message
-        return f"column {self.names[int(found[1])]!r} needs numbers, but holds {found[3]}"
+        wrong = "is no text in UTF-8" if found[3] is None else f"needs numbers, but holds {found[3]}"
+        return f"column {self.names[int(found[1])]!r} {wrong}"
 
     def _widen(self, kind: Kind, texts: Any) -> Kind:
         texts = texts.filter(pc.invert(pc.is_in(texts, pa.array(self.missing, pa.string()))))

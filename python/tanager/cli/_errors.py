@@ -10,6 +10,7 @@ import sys
 import threading
 import traceback
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -79,6 +80,10 @@ def reading(name: str, reworded: Callable[[str], str] = str) -> Iterator[None]:
         if error.errno not in _WRONG_NAME:
             raise ReadFailure(f"{name} cannot be read: {_reason(error)}") from error
         raise InputError(f"{name} cannot be read: {_reason(error)}") from error
+    except (EOFError, zlib.error) as error:  # of files that are cut or damaged
+        raise ReadFailure(f"{name} cannot be read: {sentence(error)}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name} cannot be read: it is no text in UTF-8") from error
     except (ValueError, KeyError, NotImplementedError) as error:
         raise InputError(f"{name} cannot be read: {reworded(sentence(error))}") from error
 

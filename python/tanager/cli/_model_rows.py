@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from .. import _core
 from .._base import BaseClassifier
 from .._categories import unseen_message
 from ._csv import CODED_TEXT, CsvSource, Tell
-from ._errors import InputError, reading, say
+from ._errors import InputError, say
 from ._sources import ArrowSource, Source, ahead
 from ._training import no_column
 
@@ -186,8 +187,13 @@ class Cells:
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = coded.dictionary
         texts = pc.if_else(pc.is_in(texts, pa.array(missing, texts.type)), pa.scalar(None, texts.type), texts)
-        with reading(f"column {self.name!r}"):
-            return pc.utf8_trim_whitespace(texts).cast(pa.float64()).take(coded.indices)
+        texts = pc.utf8_trim(texts, " \t")  # as in columns that are not kept
+        try:
+            return texts.cast(pa.float64()).take(coded.indices)
+        except pa.ArrowInvalid as error:
+            wrong = re.search(r"'(.*)'", str(error), re.DOTALL)
+            held = "something else" if wrong is None else wrong[0]
+            raise InputError(f"column {self.name!r} needs numbers, but holds {held}") from None
 
 
 _MOST_REMEMBERED = 100_000

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ._errors import ReadFailure
+from ._errors import InputError, ReadFailure
 from ._formats import DASH, Format, is_gzip_name, standard_output
 
 
@@ -131,6 +131,11 @@ class CsvWriter(TableWriter):
         self._file: Any = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if compress else file
         self._compress = compress
         self._delimiter = delimiter
+        for field in schema:
+            if field.type.num_fields:
+                raise InputError(
+                    f"the column {field.name!r} holds {field.type} values, which CSV cannot; leave it out, or write Parquet"
+                )
         self._file.write((delimiter.join(_quoted(name, delimiter) for name in schema.names) + "\n").encode())
 
     def write(self, batch: Any) -> None:
