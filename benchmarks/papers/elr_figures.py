@@ -1,9 +1,5 @@
 """Figures 8, 11 and 12 of Greiner, Su, Shen and Zhou (2005): structures that are too simple, and such that are too rich.
 
-python -m benchmarks.papers.elr_figures                     everything
-python -m benchmarks.papers.elr_figures --draws 3           a quick look
-python -m benchmarks.papers.elr_figures --plot FOLDER       pictures, too
-
 All variables are binary. In figure 8 the class and five features are those of equation 14, P(c) = 0.9, P(e|c) = 0.2 and
 P(e|not c) = 0.8, except that the first m features are one and the same; 400 rows, of which (b) half of all cells are removed;
 naive Bayes learns them. In figures 11 and 12 the truth is simpler than the model: (a) the class is the first of six features
@@ -17,33 +13,28 @@ tanager does it by itself, by the likelihood of the rows held out. Claims are ju
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
-
-if __package__ in (None, ""):  # started as a script: make the package importable, not its modules as top-level ones
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t, ttest_rel
 
-from benchmarks.report import print_columns
+from benchmarks.papers import style
+from benchmarks.papers.page import Page
+from benchmarks.papers.paired import compare
+from benchmarks.papers.runner import Floats, Part, Results
 
-Floats = NDArray[np.float64]
-Errors = dict[str, Floats]  # of every draw, by method
-
+VERSION = 1
 PRIOR, GIVEN = 0.9, (0.8, 0.2)  # of the positive class; of a positive feature given the negative and the positive class
 EQUAL = range(6)  # features that are the same, in figure 8: none or one, two, ..., five
 FIGURE_8_ROWS, SIZES = 400, (10, 20, 30, 50, 100, 200)
 CORRELATIONS = (1.0, 0.96, 0.8)
 ELR, OWN = "ELR", "ELR (likelihood)"  # with the paper's stopping rule, and with tanager's
-STYLES = {"OFE": "C0o-", "EM": "C0o-", "APN": "C1s--", ELR: "C3^-", OWN: "C2v-."}
+DRAWS, QUICK_DRAWS = 40, 5
+QUICK_SIZES, QUICK_EQUAL = (10, 50), (0, 4, 5)
+CHAIN = "chain"
+ERROR = "error"
 
 
 class Truth:
@@ -107,158 +98,151 @@ def learners(incomplete: bool) -> dict[str, Any]:
     return {**generative, ELR: pr.ELR(tune_by="error", tune_rule="median"), OWN: pr.ELR()}
 
 
-def judge(truth: Truth, arcs: Sequence[tuple[int, int]], n: int, missing: float, draws: int, seed: int) -> Errors:
-    """Error rates of all learners, each with the same training rows."""
+def truth_of(data: str) -> Truth:
+    """Return the distribution that a name stands for: a kind and a number."""
+    kind, _, number = data.partition(" ")
+    return first_feature(float(number)) if kind == "agreement" else equal_features(int(number or 0))
+
+
+def parts(quick: bool, seed: int) -> list[Part]:
+    """Return the parts: a distribution and a number of rows each, with all draws."""
+    splits = tuple(range(QUICK_DRAWS if quick else DRAWS))
+    wanted = [
+        (f"equal {m}", FIGURE_8_ROWS, missing) for missing in (0.0, 0.5) for m in (QUICK_EQUAL if quick else EQUAL)
+    ]
+    studies = [*(f"agreement {share:g}" for share in CORRELATIONS), CHAIN]
+    sizes = QUICK_SIZES if quick else SIZES
+    wanted += [(study, n, missing) for missing in (0.0, 0.2) for study in studies for n in sizes]
+    return [
+        Part(
+            "elr_figures",
+            data,
+            tuple(learners(missing > 0)),
+            splits,
+            missing=missing,
+            settings=(("rows", n),),
+            seed=seed,
+        )
+        for data, n, missing in wanted
+    ]
+
+
+def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
+    """Return error rates of all learners, each with the same training rows."""
     import tanager as tg
 
-    found: dict[str, list[float]] = {}
+    truth, n = truth_of(part.data), part["rows"]
     k = truth.rows.shape[1]
-    for number in range(draws):
-        rng = np.random.default_rng((seed, number, n))
-        X, y = truth.draw(rng, n, missing)
+    arcs = [(i - 1, i) for i in range(1, k)] if part.data == CHAIN else []
+    for number in part.splits:
+        rng = part.random(number)
+        X, y = truth.draw(rng, n, part.missing)
         while len(np.unique(y)) < 2:
-            X, y = truth.draw(rng, n, missing)
+            X, y = truth.draw(rng, n, part.missing)
         cells = X.astype(object)
         cells[X < 0] = None
-        for name, learner in learners(missing > 0).items():
-            clf = tg.BayesNetClassifier(
-                tg.structure.FixedStructure(list(arcs)), learner, categories=[[0, 1]] * k, random_state=number
-            )
-            found.setdefault(name, []).append(truth.error(clf.fit(cells, y).predict(truth.rows.astype(object))))
-    return {name: np.array(values) for name, values in found.items()}
+        for name, learner in learners(part.missing > 0).items():
+            structure = tg.structure.FixedStructure(arcs)
+            clf = tg.BayesNetClassifier(structure, learner, categories=[[0, 1]] * k, random_state=number)
+            error = truth.error(clf.fit(cells, y).predict(truth.rows.astype(object)))
+            yield name, f"{ERROR}, {n} rows", number, error
 
 
-def beside(own: Floats, other: Floats) -> str:
-    """How much the first is above the second, with a 95 % confidence interval and the p-value of a paired t-test."""
-    difference = own - other
-    if np.ptp(difference) == 0:
-        return f"{difference.mean():+.2f} points in every draw"
-    interval = t.ppf(0.975, len(difference) - 1) * difference.std(ddof=1) / np.sqrt(len(difference))
-    p = float(ttest_rel(own, other, alternative="greater").pvalue)
-    return f"{difference.mean():+.2f} ± {interval:.2f} points, p = {p:.2g}"
+Lines = Mapping[str, Floats]  # errors by method: rows are points, columns draws
 
 
-def print_curve(title: str, what: str, results: Mapping[Any, Errors], best: Mapping[Any, float]) -> None:
-    """Print the mean error of every method at every point, with its standard error."""
-    names = list(next(iter(results.values())))
-    lines = [[what, *names, "Bayes"]]
-    for point, errors in results.items():
-        cells = [f"{e.mean():.2f} ± {e.std(ddof=1) / np.sqrt(len(e)):.2f}" for e in errors.values()]
-        lines.append([str(point), *cells, f"{best[point]:.2f}"])
-    print(f"\n{title}: error in percent\n")
-    print_columns(lines, "l" + "r" * (len(names) + 1))
+def lines_of(results: Results, points: list[tuple[str, int]], missing: float) -> Lines:
+    """Return the errors of every method at some points, each a distribution and a number of rows."""
+    return {
+        method: np.array([results.values(data, method, f"{ERROR}, {n} rows", missing=missing) for data, n in points])
+        for method in learners(missing > 0)
+    }
 
 
-def plot_curves(folder: Path, name: str, title: str, what: str, panels: Mapping[str, tuple[Any, Any]]) -> None:
-    """Write the panels of a figure, two side by side, as one picture as wide as a page."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    n_lines = (len(panels) + 1) // 2
-    figure, grid = plt.subplots(n_lines, 2, figsize=(7.2, 0.6 + 2.7 * n_lines), layout="constrained", squeeze=False)
-    for axes, (subtitle, (results, best)) in zip(grid.flat, panels.items(), strict=True):
-        points = np.arange(len(results))
-        methods = list(next(iter(results.values())))
-        for k, method in enumerate(methods):
-            errors = np.array([found[method] for found in results.values()])
-            spread = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
-            shift = 0.08 * (k - (len(methods) - 1) / 2)  # so that error bars do not hide each other
-            axes.errorbar(
-                points + shift, errors.mean(axis=1), spread, fmt=STYLES[method], label=method, ms=4, lw=1.2, capsize=2
-            )
-        axes.plot(points, list(best.values()), "k:", label="least possible")
-        axes.set_xticks(points, [str(point) for point in results])
-        axes.set_title(subtitle, fontsize=9)
-        axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])
-        axes.tick_params(labelsize=8)
-        axes.grid(axis="y", alpha=0.3)
-        axes.set_xlabel(what, fontsize=9)
-        axes.set_ylabel("error in percent", fontsize=9)
-        axes.legend(fontsize=7)
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(folder / f"{name}.png", dpi=200)
-    plt.close(figure)
+def table(page: Page, title: str, what: str, points: list[Any], lines: Lines, best: list[float]) -> None:
+    """Show the mean error of every method at every point, with its standard error."""
+    rows = []
+    for k, point in enumerate(points):
+        cells = [f"{e[k].mean():.2f} ± {e[k].std(ddof=1) / np.sqrt(len(e[k])):.2f}" for e in lines.values()]
+        rows.append([str(point), *cells, f"{best[k]:.2f}"])
+    page.text(f"{title}: error in percent, mean over draws ± standard error")
+    page.table([what, *lines, "least possible"], rows)
 
 
-def verdict(holds: bool, text: str) -> None:
-    print(f"  {'holds' if holds else 'DOES NOT HOLD'}: {text}")
+def draw(panel: Any, title: str, what: str, points: list[Any], lines: Lines, best: list[float]) -> None:
+    style.curves(panel, points, lines)
+    panel.plot(range(len(points)), best, color=style.BLACK, ls=":", label="least possible")
+    panel.set_ylim(bottom=min(0, -0.03 * panel.get_ylim()[1]))
+    panel.set_title(title)
+    panel.set_xlabel(what)
+    panel.set_ylabel("error in percent")
+    panel.legend()
 
 
-def figure_8(draws: int, seed: int, folder: Path | None) -> None:
+def figure_8(page: Page, results: Results) -> None:
     """Naive Bayes where features repeat each other."""
-    truths = {m: equal_features(m) for m in EQUAL}
-    best = {m: truth.best_error() for m, truth in truths.items()}
-    panels = {}
-    for part, missing in (("(a) complete", 0.0), ("(b) half of the cells missing", 0.5)):
-        results = {m: judge(truth, [], FIGURE_8_ROWS, missing, draws, seed) for m, truth in truths.items()}
-        panels[part] = (results, best)
-        print_curve(f"Figure 8{part}", "equal features", results, best)
+    names = [name for name in results.data() if name.startswith("equal")]
+    points = [int(name.partition(" ")[2]) for name in names]
+    best = [truth_of(name).best_error() for name in names]
+    figure, axes = style.panels(2, height=2.9)
+    for panel, title, missing in zip(axes, ("(a) complete", "(b) half of the cells missing"), (0.0, 0.5), strict=True):
+        lines = lines_of(results, [(name, FIGURE_8_ROWS) for name in names], missing)
+        table(page, f"Figure 8{title}", "equal features", points, lines, best)
+        draw(panel, title, "equal features", points, lines, best)
         if missing:
             continue
-        ofe = results[5]["OFE"].mean()
-        print()
-        verdict(ofe > 18, f"at m = 5 the error of OFE is above 18 %: {ofe:.2f}")
+        line, last = "ELR, figure 8", points.index(5)
+        ofe = float(lines["OFE"][last].mean())
+        page.claim(line, "at m = 5 the error of OFE is above 18 %", "about 20", f"{ofe:.2f}", ofe > 18)
         for name in (ELR, OWN):
-            elr = results[5][name].mean()
-            verdict(elr < 11, f"at m = 5 the error of {name} is below 11 %: {elr:.2f}")
-            worst = max(errors[name].mean() - best[m] for m, errors in results.items())
-            verdict(worst <= 0.6, f"{name} is within 0.6 of the Bayes error for all m: at most {worst:.2f} above")
-    if folder:
-        title = f"Figure 8: naive Bayes, {FIGURE_8_ROWS} rows, some of five features equal"
-        plot_curves(folder, "figure-8", title, "equal features", panels)
-
-
-def too_rich(number: int, missing: float, draws: int, seed: int, folder: Path | None) -> None:
-    """Figures 11 and 12."""
-    chain = [(i - 1, i) for i in range(1, 5)]
-    studies: list[tuple[str, Truth, list[tuple[int, int]]]] = [
-        (f"(a) naive Bayes; C = E1 in {100 * share:g} % of the rows", first_feature(share), [])
-        for share in CORRELATIONS
-    ]
-    studies.append(("(b) a chain; the truth is naive Bayes", equal_features(0), chain))
-    panels = {}
-    for text, truth, arcs in studies:
-        results = {n: judge(truth, arcs, n, missing, draws, seed) for n in SIZES}
-        best = dict.fromkeys(SIZES, truth.best_error())
-        panels[text] = (results, best)
-        print_curve(f"Figure {number}{text}", "rows", results, best)
-        print()
-        pooled = {name: np.concatenate([errors[name] for errors in results.values()]) for name in results[SIZES[0]]}
-        for method in (name for name in pooled if name not in (ELR, OWN)):
-            for name in (ELR, OWN):
-                holds = pooled[name].mean() >= pooled[method].mean()
-                verdict(
-                    holds, f"{method} is at least as good; above it, {name} is {beside(pooled[name], pooled[method])}"
-                )
-    if folder:
-        cells = "complete rows" if not missing else f"{100 * missing:g} % of the cells missing"
-        plot_curves(
-            folder, f"figure-{number}", f"Figure {number}: models that are too rich, {cells}", "training rows", panels
-        )
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the experiments."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers.elr_figures", description=__doc__.partition("\n")[0]
+            value = float(lines[name][last].mean())
+            page.claim(line, f"at m = 5 the error of {name} is below 11 %", "about 10", f"{value:.2f}", value < 11)
+            above = lines[name].mean(axis=1) - best
+            page.claim(
+                line,
+                f"{name} within 0.6 of the least possible error for all m",
+                "-",
+                f"at most {above.max():.2f} above (m = {points[int(above.argmax())]})",
+                bool(above.max() <= 0.6),
+                "the paper's rule stops by the error in small folds, and with some features equal now and then too early; "
+                "stopping by likelihood, all else equal, meets it",
+            )
+    page.figure(
+        "elr-figure-8", f"ELR, figure 8: naive Bayes, {FIGURE_8_ROWS} rows, some of five features equal", figure
     )
-    parser.add_argument("--draws", type=int, default=20, help="training sets per point (default: 20)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the training sets (default: 0)")
-    parser.add_argument("--plot", type=Path, metavar="FOLDER", help="write pictures to this folder")
-    options = parser.parse_args(arguments)
-    if options.plot:
-        options.plot.mkdir(parents=True, exist_ok=True)
-    start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        figure_8(options.draws, options.seed, options.plot)
-        too_rich(11, 0.0, options.draws, options.seed, options.plot)
-        too_rich(12, 0.2, options.draws, options.seed, options.plot)
-    print(f"\n{options.draws} draws, {time.perf_counter() - start:.0f} s in all")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def too_rich(page: Page, results: Results, number: int, missing: float) -> None:
+    """Figures 11 and 12."""
+    sizes = sorted({part["rows"] for part, _ in results.rows if part.data == CHAIN})
+    titles = {f"agreement {share:g}": f"(a) naive Bayes; C = E1 in {100 * share:g} %" for share in CORRELATIONS} | {
+        CHAIN: "(b) a chain; truth: naive Bayes"
+    }
+    figure, axes = style.panels(4)
+    for panel, (data, title) in zip(axes, titles.items(), strict=True):
+        lines = lines_of(results, [(data, n) for n in sizes], missing)
+        best = [truth_of(data).best_error()] * len(sizes)
+        table(page, f"Figure {number}{title}", "rows", sizes, lines, best)
+        draw(panel, title, "training rows", sizes, lines, best)
+        for method in (name for name in lines if name not in (ELR, OWN)):
+            for name in (ELR, OWN):
+                found = compare(lines[name].ravel(), lines[method].ravel())
+                page.claim(
+                    f"ELR, figure {number}",
+                    f"{title}: {method} at least as good as {name}",
+                    "better" if data != CHAIN or missing else "level",
+                    f"error of {name} {found.mean:+.2f} ± {found.interval:.2f}, p {found.p_greater:.2g}",
+                    found.mean >= 0 or found.p_less > 0.05,
+                    "stopping by likelihood goes on after the held-out error has stopped falling, and ends better than OFE; "
+                    "with the paper's rule it is met",
+                )
+    cells = "complete rows" if not missing else f"{100 * missing:g} % of the cells missing"
+    page.figure(f"elr-figure-{number}", f"ELR, figure {number}: models that are too rich, {cells}", figure)
+
+
+def report(results: Results, page: Page) -> None:
+    page.heading("Structures that are too simple, and such that are too rich", 3)
+    page.text((__doc__ or "").partition("\n\n")[2])
+    figure_8(page, results)
+    too_rich(page, results, 11, 0.0)
+    too_rich(page, results, 12, 0.2)

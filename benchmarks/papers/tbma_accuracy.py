@@ -1,42 +1,36 @@
 """How accurate the average over all TANs is: class posteriors beside mpmath's, and three ways of summing over trees.
 
-python -m benchmarks.papers.tbma_accuracy                     all tables, 50 rows each beside mpmath; slow without gmpy2
-python -m benchmarks.papers.tbma_accuracy --rows 2            a quick look
-python -m benchmarks.papers.tbma_accuracy --only vote chess   some tables
-
 Every table is learned from all of its rows, with numbers in five intervals of equal frequency and missing cells as a value of
 their own. mpmath works from gamma functions and determinants of Laplacians, shares nothing with the core but the counts, and
 doubles its digits until that changes nothing. The three ways of summing (all edges; only edges and steps that can matter; an
-exponent for every number) are compared on every training row and class, the last of them, which is slow, for as long as
-`--seconds` allow. A difference of ln P(class, row) is the relative difference of two sums over trees.
+exponent for every number) are compared on every training row and class, the last of them, which is slow, on some. A difference of
+ln P(class, row) is the relative difference of two sums over trees.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-if __package__ in (None, ""):  # started as a script: make the package importable, not its modules as top-level ones
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import cut_tables
+from benchmarks.papers.page import Page
+from benchmarks.papers.runner import Part, Results
 
+VERSION = 1
 TABLES = (
     *("car", "nursery", "vote", "tic-tac-toe", "mushroom", "chess", "letter"),
     *("waveform-21", "soybean", "segment", "satimage"),
 )
 #: What posteriors may differ from mpmath's, and logarithms of sums over trees between methods.
 POSTERIOR_LIMIT, METHOD_LIMIT = 1e-12, 5e-14
-#: Rows that the slow method gets at a time.
-PART = 64
+#: Rows beside mpmath, and for the slow way of summing; tables that a quick run has.
+MPMATH_ROWS, EXACT_ROWS = 5, 512
+QUICK_TABLES, QUICK_ROWS = ("car", "vote"), 2
 
 Floats = NDArray[np.float64]
 
@@ -88,79 +82,80 @@ def posterior_error(learned: Learned, n_rows: int, seed: int) -> float:
     return float(np.abs(own - expected).max())
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Largest differences of a method from the dense one: of logarithms of sums, and of posteriors."""
-
-    n_rows: int
-    sums: float
-    posteriors: float
-
-    def __str__(self) -> str:
-        return f"{self.sums:.1e} / {self.posteriors:.1e}"
-
-
 def _posterior(joint: Floats) -> Floats:
     shifted = np.exp(joint - joint.max(axis=1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 
-def agreement(learned: Learned, method: str, seconds: float, dense: Floats) -> Agreement:
-    """Compare a method with the dense one, on all rows or as many as there is time for."""
-    end = time.perf_counter() + seconds
-    step = learned.n_rows if method != "exact" else PART
-    done, sums, posteriors = 0, 0.0, 0.0
-    while done < learned.n_rows and (done == 0 or time.perf_counter() < end):
-        rows = slice(done, done + step)
-        own, other = learned.log_joint(method, rows), dense[rows]
-        sums = max(sums, float(np.abs(own - other).max()))
-        posteriors = max(posteriors, float(np.abs(_posterior(own) - _posterior(other)).max()))
-        done += len(own)
-    return Agreement(done, sums, posteriors)
+def agreement(learned: Learned, method: str, n_rows: int, dense: Floats) -> tuple[float, float]:
+    """Return the largest differences from the dense way: of logarithms of sums, and of posteriors."""
+    own, other = learned.log_joint(method, slice(n_rows)), dense[:n_rows]
+    return float(np.abs(own - other).max()), float(np.abs(_posterior(own) - _posterior(other)).max())
 
 
-def judge(name: str, n_rows: int, seconds: float, seed: int) -> bool:
-    """Print a table's line, and return whether it keeps all limits."""
-    start = time.perf_counter()
-    learned = learn(name)
-    auto = learned.predictors["auto"].method
+def parts(quick: bool, seed: int) -> list[Part]:
+    """Return the parts: a table each."""
+    settings = (("mpmath_rows", QUICK_ROWS if quick else MPMATH_ROWS), ("exact_rows", EXACT_ROWS))
+    return [
+        Part(
+            "tbma_accuracy", name, ("auto", "dense", "schedule", "exact"), settings=settings, sources=(name,), seed=seed
+        )
+        for name in (QUICK_TABLES if quick else TABLES)
+    ]
+
+
+def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
+    """Return the largest differences, and how many rows and features there are."""
+    learned = learn(part.data)
     dense = learned.log_joint("dense")
-    schedule, exact = (agreement(learned, method, seconds, dense) for method in ("schedule", "exact"))
-    share = "all" if exact.n_rows == learned.n_rows else f"{exact.n_rows:,}"
-    print(
-        f"{name}: {learned.n_rows:,} rows x {learned.model.n_features} features, {learned.model.n_classes} classes; "
-        f"{auto}; dense and schedule {schedule}, dense and exact {exact} ({share} rows)",
-        end="",
-        flush=True,
+    yield "table", "rows", 0, learned.n_rows
+    yield "table", "features", 0, learned.model.n_features
+    yield "table", "classes", 0, learned.model.n_classes
+    yield "auto", "exact", 0, float(learned.predictors["auto"].method == "exact")
+    for method, n_rows in (("schedule", learned.n_rows), ("exact", part["exact_rows"])):
+        sums, posteriors = agreement(learned, method, n_rows, dense)
+        yield method, "sums", 0, sums
+        yield method, "posteriors", 0, posteriors
+    seed = int(part.random(0).integers(2**31))
+    yield "mpmath", "posteriors", 0, posterior_error(learned, part["mpmath_rows"], seed)
+
+
+def report(results: Results, page: Page) -> None:
+    page.heading("How accurate averages over all trees are", 3)
+    page.text((__doc__ or "").partition("\n\n")[2])
+    rows, worst = [], {"schedule": 0.0, "exact": 0.0, "mpmath": 0.0}
+    for name in results.data():
+        cells = [f"{results.mean(name, 'table', what):,.0f}" for what in ("rows", "features", "classes")]
+        for method in ("schedule", "exact"):
+            found = [results.mean(name, method, what) for what in ("sums", "posteriors")]
+            worst[method] = max(worst[method], *found)
+            cells += [f"{value:.1e}" for value in found]
+        beside = results.mean(name, "mpmath", "posteriors")
+        worst["mpmath"] = max(worst["mpmath"], beside)
+        rows.append([name, *cells, f"{beside:.1e}"])
+    page.text(
+        "Largest differences; of ln(sum over trees), then of posteriors, between two ways; then of posteriors beside mpmath"
     )
-    error = posterior_error(learned, n_rows, seed) if n_rows else float("nan")
-    met = not error > POSTERIOR_LIMIT and auto != "exact"
-    met &= max(schedule.sums, schedule.posteriors, exact.sums, exact.posteriors) <= METHOD_LIMIT
-    beside = f"; posteriors of {min(n_rows, learned.n_rows)} rows beside mpmath {error:.1e}" if n_rows else ""
-    print(f"{beside}; {'met' if met else 'NOT MET'}; {time.perf_counter() - start:.0f} s", flush=True)
-    return met
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Judge the tables that the command line asks for."""
-    description = __doc__.partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers.tbma_accuracy", description=description)
-    parser.add_argument("--rows", type=int, default=50, help="rows per table beside mpmath (default: 50; 0: none)")
-    parser.add_argument("--seconds", type=float, default=30, help="of the slowest method per table (default: 30)")
-    parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES, metavar="TABLE", help=", ".join(TABLES))
-    parser.add_argument("--seed", type=int, default=0, help="seed of the choice of rows (default: 0)")
-    options = parser.parse_args(arguments)
-    import mpmath
-
-    print(f"mpmath {mpmath.__version__} on {mpmath.libmp.BACKEND}")
-    print(
-        "differences of ln(sum over trees) / of posteriors, the largest of all rows and classes; "
-        f"limits {METHOD_LIMIT:g} between methods, {POSTERIOR_LIMIT:g} beside mpmath"
+    ways = ("dense and schedule, sums", "posteriors", "dense and exact, sums", "posteriors", "posteriors beside mpmath")
+    page.table(("", "rows", "features", "classes", *ways), rows)
+    plain = not any(results.mean(name, "auto", "exact") for name in results.data())
+    line = "TBMA, arithmetic"
+    for method, text in (("schedule", "dense and schedule"), ("exact", "dense and exact")):
+        met = worst[method] <= METHOD_LIMIT
+        page.claim(
+            line,
+            f"{text} differ by at most {METHOD_LIMIT:g}",
+            "ill-conditioned",
+            f"{worst[method]:.1e}",
+            met,
+            always=True,
+        )
+    met = worst["mpmath"] <= POSTERIOR_LIMIT and plain
+    page.claim(
+        line,
+        f"posteriors within {POSTERIOR_LIMIT:g} of mpmath's, without slow arithmetic",
+        "needs special arithmetic",
+        f"{worst['mpmath']:.1e}",
+        met,
+        always=True,
     )
-    met = [judge(name, options.rows, options.seconds, options.seed) for name in options.only]
-    print(f"{sum(met)} of {len(met)} tables keep all limits")
-    return 0 if all(met) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

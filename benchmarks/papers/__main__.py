@@ -1,0 +1,183 @@
+"""Repeats the experiments of the papers whose methods tanager has, and writes what came out beside what they print.
+
+python -m benchmarks.papers all                 everything, within an hour on two cores; writes docs/reproduction.md
+python -m benchmarks.papers all --quick         few tables and draws, within three minutes
+python -m benchmarks.papers mfe tbma            some experiments, shown on the terminal
+python -m benchmarks.papers all --plan          what would be done, and how long that takes
+
+Finished parts are kept in a folder (`--cache`), so that a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.harness import ROOT
+from benchmarks.papers.page import Page
+from benchmarks.papers.plan import Plan
+from benchmarks.papers.runner import Cache, Part, Results, run
+
+#: The experiments in the order of the report, and the modules that write about them.
+EXPERIMENTS = {
+    "elr": "elr_report",
+    "elr_curves": "elr_curves",
+    "elr_figures": "elr_figures",
+    "tbma": "tbma",
+    "tbma_accuracy": "tbma_accuracy",
+    "mfe": "mfe_report",
+    "acll": "acll",
+    "bnc": "bnc",
+    "beyond": "beyond_report",
+}
+REPORT = ROOT / "docs" / "reproduction.md"
+
+
+def use(folder: Path) -> None:
+    """Let all tables be read from a folder; workers inherit it."""
+    if not (folder / "schema.json").is_file():
+        raise SystemExit(f"expected a folder with tables and their schema.json, but {folder} has none")
+    folder = folder.resolve()
+    if folder.name != "data":
+        link = Path(tempfile.mkdtemp(prefix="tanager-data-")) / "data"
+        link.symlink_to(folder, target_is_directory=True)
+        folder = link
+    os.environ["TANAGER_SHARED"] = str(folder.parent)
+
+
+def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
+    """Say what was run, with what, and how long it took."""
+    import matplotlib as mpl
+    import numpy as np
+    import scipy
+    import sklearn
+
+    import tanager as tg
+
+    versions = (("tanager", tg), ("NumPy", np), ("SciPy", scipy), ("scikit-learn", sklearn), ("matplotlib", mpl))
+    seconds = ", ".join(f"{name} {value:.0f}" for name, value in results.seconds.items())
+    command = f"python -m benchmarks.papers all{' --quick' if quick else ''}"
+    used = ", ".join(f"{name} {module.__version__}" for name, module in versions)
+    total = (
+        f"together {sum(results.seconds.values()):.0f}. This run took {wall:.0f} s, without what was finished before."
+    )
+    about = [f"Written by `{command}`, seed {seed}; {used}.", "", f"Seconds of CPU: {seconds}; {total}"]
+    if quick:
+        about += ["", "**A quick run: few tables and draws, from which hardly any claim can be judged.**"]
+    return about
+
+
+def write(results: Results, names: Sequence[str], page: Page) -> None:
+    """Let every experiment that led to something write its pages."""
+    for name in names:
+        found = results.of(name)
+        if found.rows:
+            importlib.import_module(f"benchmarks.papers.{EXPERIMENTS[name]}").report(found, page)
+
+
+def document(page: Page, about: Sequence[str]) -> str:
+    """Return the whole report."""
+    judged = [claim for claim in page.claims if claim.met is not None]
+    count = f"{sum(bool(claim.met) for claim in judged)} of {len(judged)} claims that are judged are met."
+    top = ["# What the papers report, and what comes out here", "", *about, "", "## Every claim", "", count, ""]
+    lines = [*top, *page.claims_table(), *page.lines]
+    squeezed = [line for k, line in enumerate(lines) if line or k == 0 or lines[k - 1]]
+    return "\n".join(squeezed).rstrip() + "\n"
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    found.add_argument(
+        "experiments",
+        nargs="+",
+        choices=("all", *EXPERIMENTS),
+        metavar="EXPERIMENT",
+        help=", ".join(("all", *EXPERIMENTS)),
+    )
+    found.add_argument("--quick", action="store_true", help="few tables and draws")
+    found.add_argument("--data", type=Path, metavar="FOLDER", help="the tables (default: shared/data beside the clone)")
+    found.add_argument(
+        "--cache",
+        type=Path,
+        default=ROOT / "build" / "papers",
+        metavar="FOLDER",
+        help="finished parts (default: build/papers)",
+    )
+    found.add_argument(
+        "--report", type=Path, metavar="FILE", help="the report (default with all: docs/reproduction.md)"
+    )
+    found.add_argument("--csv", type=Path, metavar="FILE", help="all results (default: results.csv in the cache)")
+    found.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: all cores)")
+    found.add_argument("--seed", type=int, default=0, help="seed of all splits and samples (default: 0)")
+    found.add_argument("--plan", action="store_true", help="only tell what would be done")
+    found.add_argument("--only", nargs="+", metavar="TABLE", help="parts of these tables alone; no report")
+    found.add_argument(
+        "--trial", action="store_true", help="only the first part of every kind; writes seconds.csv, no report"
+    )
+    return found
+
+
+def show_plan(parts: Sequence[Part], plan: Plan, jobs: int) -> None:
+    """Print the parts of every experiment, and how long they should take."""
+    for name in dict.fromkeys(part.experiment for part in parts):
+        own = [part for part in parts if part.experiment == name]
+        longest = max(own, key=plan.seconds)
+        print(
+            f"{name}: {len(own)} parts, {sum(map(plan.seconds, own)):.0f} s of CPU; the longest "
+            f"{plan.seconds(longest):.0f} s ({longest.data} {' '.join(longest.methods)})"
+        )
+    print(f"all: {sum(map(plan.seconds, parts)):.0f} s of CPU, {plan.elapsed(parts, jobs):.0f} s on {jobs} processes")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    options = parser().parse_args(arguments)
+    everything = "all" in options.experiments
+    if options.data:
+        use(options.data)
+    names = list(EXPERIMENTS) if everything else list(dict.fromkeys(options.experiments))
+    modules = [importlib.import_module(f"benchmarks.papers.{name}") for name in names]
+    parts = [part for module in modules for part in module.parts(options.quick, options.seed)]
+    if options.only:
+        parts = [part for part in parts if part.data in options.only]
+    if options.trial:
+        parts = list({(part.experiment, part.kind): part for part in reversed(parts)}.values())[::-1]
+    plan, cache = Plan(), Cache(options.cache)
+    if options.plan:
+        show_plan(parts, plan, options.jobs)
+        return 0
+    start = time.perf_counter()
+    results, failed = run(parts, cache, plan, options.jobs)
+    results.save(options.csv or options.cache / "results.csv")
+    for one in failed:
+        print(f"FAILED: {one}", file=sys.stderr)
+    if options.trial:
+        plan.measure(parts, cache)
+    elif not options.only:
+        path = options.report or (REPORT if everything else None)
+        page = Page(options.quick, path.with_suffix("") if path else None)
+        write(results, names, page)
+        text = document(page, facts(results, options.quick, options.seed, time.perf_counter() - start))
+        publish(text, path)
+    return 1 if failed else 0
+
+
+def publish(text: str, path: Path | None) -> None:
+    """Write the report, or show it."""
+    if path is None:
+        print(text)
+        return
+    path.write_text(text, encoding="utf-8")
+    print(f"wrote {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Beyond the papers: tanager's classifiers beside scikit-learn's and LightGBM, on all tables.
+
+Five stratified folds, of large tables two of them, the same for all. Within a fold, numbers are cut by Fayyad and Irani's method, by
+the training rows alone; a missing cell is a value of its own. Forests and boosted trees get the numbers as they are (and a missing
+one as such), for cutting them is what they do themselves. All settings are defaults but for those in the name. The log score is the
+mean of -ln P(true class), in which no probability counts as less than 0.000001; the calibration error is the mean distance, over fifteen
+equal intervals of the probability of the predicted class and weighted by their rows, between that probability and how often it is right. Times
+are of CPU, one thread, and cutting is part of them; the size is that of the pickled model.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import time
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import cut_tables
+from benchmarks.papers.runner import Floats, Part
+
+VERSION = 1
+FOLDS, LARGE, FOLDS_OF_LARGE = 5, 5000, 2
+LEAST, BINS = 1e-6, 15
+ACCURACY, LOG_SCORE, CALIBRATION = "accuracy", "log score", "calibration error"
+LEARNING, PREDICTION, ROWS, SIZE = "learning seconds", "prediction seconds", "test rows", "bytes"
+#: Large tables first; where a table comes in several forms, the one with all rows.
+TABLES = (
+    *("adult", "letter", "nursery", "mushroom", "satimage", "shuttle-small"),
+    *("waveform-21", "led7", "chess", "segment", "car", "mofn-3-7-10", "flare", "german", "tic-tac-toe", "vehicle"),
+    *(
+        "diabetes",
+        "breast-all",
+        "australian",
+        "crx-all",
+        "soybean",
+        "balance-scale",
+        "monks-1",
+        "monks-2",
+        "monks-3",
+        "vote",
+    ),
+    *("cleve-all", "breast-cancer", "heart", "glass", "hep", "iris", "lymphography", "corral", "zoo"),
+)
+N_LARGE = 6
+QUICK_TABLES = ("balance-scale", "iris", "monks-1", "vote", "heart")
+TANAGER = (
+    *("NB", "NB WANBIA", "NB MANB", "NB AWNB", "NB ELR", "TAN", "TAN aCLL", "TAN MFE", "TAN ELR"),
+    *("KDB 2", "GAN", "AODE", "TBMATAN", "SSTBMATAN", "TAN-HC"),
+)
+CODED_PEERS, OTHER_PEERS = ("CategoricalNB", "LogisticRegression"), ("RandomForest", "HistGradientBoosting")
+#: Searches by cross-validation take minutes on these.
+TOO_SLOW: dict[str, tuple[str, ...]] = {
+    "TAN-HC": ("adult", "letter", "satimage", "mushroom", "nursery", "chess", "soybean")
+}
+
+raw = cache(cut_tables.raw)
+
+
+def methods() -> tuple[str, ...]:
+    """Return all that are installed."""
+    lightgbm = ("LightGBM",) if importlib.util.find_spec("lightgbm") else ()
+    return (*TANAGER, *CODED_PEERS, *OTHER_PEERS, *lightgbm)
+
+
+def parts(quick: bool, seed: int) -> list[Part]:
+    """Return the parts: a table and a method each."""
+    return [
+        Part(
+            "beyond",
+            name,
+            (method,),
+            tuple(range(FOLDS_OF_LARGE if name in TABLES[:N_LARGE] else FOLDS)),
+            sources=(name,),
+            seed=seed,
+        )
+        for name in (QUICK_TABLES if quick else TABLES)
+        for method in methods()
+        if name not in TOO_SLOW.get(method, ())
+    ]
+
+
+def classifier(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
+    """Return what a name stands for, for features of so many values."""
+    import tanager as tg
+    from tanager import parameters as pr
+
+    known: dict[str, tuple[Any, Any]] = {
+        "NB": ("naive", None),
+        "NB WANBIA": ("naive", pr.Wanbia()),
+        "NB MANB": ("naive", pr.ModelAveraged()),
+        "NB AWNB": ("naive", pr.AttributeWeighted()),
+        "NB ELR": ("naive", pr.ELR()),
+        "TAN": ("tan", None),
+        "TAN aCLL": ("acll-tree", None),
+        "TAN MFE": ("tan", pr.DataTemperature()),
+        "TAN ELR": ("tan", pr.ELR()),
+        "KDB 2": ("kdb", None),
+        "GAN": ("constraint-augmented", None),
+        "TAN-HC": ("hill-climb", None),
+    }
+    categories = [list(range(size)) for size in sizes]
+    if name in known:
+        return tg.BayesNetClassifier(*known[name], categories=categories, random_state=seed)
+    if name == "AODE":
+        return tg.AODEClassifier(categories=categories)
+    if name in ("TBMATAN", "SSTBMATAN"):
+        return tg.TBMATANClassifier(categories=categories, **({"stubbornness": 5.0} if name == "SSTBMATAN" else {}))
+    return peer(name, sizes, nominal, seed)
+
+
+def peer(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
+    """Return a classifier of another library."""
+    if name == "CategoricalNB":
+        from sklearn.naive_bayes import CategoricalNB
+
+        return CategoricalNB(min_categories=sizes)
+    if name == "LogisticRegression":
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder
+
+        encoder = OneHotEncoder(categories=[list(range(size)) for size in sizes])
+        return make_pipeline(encoder, LogisticRegression(max_iter=1000))
+    if name == "RandomForest":
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(random_state=seed)
+    if name == "HistGradientBoosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(categorical_features=nominal or None, random_state=seed)
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
+
+
+def cut(name: str, train: NDArray[np.intp]) -> tuple[NDArray[np.int64], list[int]]:
+    """Return codes of all rows with cuts that the training rows suggest, and the number of values of every feature."""
+    import tanager as tg
+
+    table = raw(name)
+    if not table.numbers.shape[1]:
+        return table.codes.astype(np.int64), table.n_values
+    cutter = tg.MDLPDiscretizer().fit(table.numbers[train], table.y[train])
+    found = np.asarray(cutter.transform(table.numbers), dtype=np.float64)
+    intervals = np.array([len(cuts) + 1 for cuts in cutter.cut_points_])
+    missing = np.isnan(found)
+    codes = np.where(missing, intervals, found).astype(np.int64)
+    return np.hstack([codes, table.codes]), [*(intervals + missing.any(axis=0)).tolist(), *table.n_values]
+
+
+def calibration_error(proba: Floats, classes: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Return the expected calibration error of the predicted class."""
+    confidence, right = proba.max(axis=1), classes[proba.argmax(axis=1)] == truth
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gaps = [abs(confidence[bins == b].mean() - right[bins == b].mean()) * (bins == b).mean() for b in np.unique(bins)]
+    return float(np.sum(gaps))
+
+
+def log_score(proba: Floats, classes: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Return the mean of -ln P(true class); a class that was not learned has the least probability that counts."""
+    given = np.full(len(truth), 0.0)
+    for k, label in enumerate(classes):
+        given[truth == label] = proba[truth == label, k]
+    return float(-np.log(np.maximum(given, LEAST)).mean())
+
+
+def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
+    """Return all measures of a method in every fold."""
+    from sklearn.model_selection import StratifiedKFold
+
+    table, (method,) = raw(part.data), part.methods
+    seed = int(part.random(FOLDS).integers(2**31))
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(table.codes, table.y))
+    coded = method not in (*OTHER_PEERS, "LightGBM")
+    plain = np.hstack([table.numbers, table.codes.astype(np.float64)])
+    nominal = list(range(table.numbers.shape[1], plain.shape[1]))
+    importing = cut(part.data, folds[0][0]) if coded else (plain, [])
+    classifier(method, importing[1], nominal, seed)  # what is imported when first used is no part of learning
+    for fold in part.splits:
+        train, test = folds[fold]
+        start = time.process_time()
+        X, sizes = cut(part.data, train) if coded else (plain, [])
+        clf = classifier(method, sizes, nominal, seed).fit(X[train], table.y[train])
+        learned = time.process_time()
+        proba = np.asarray(clf.predict_proba(X[test]))
+        predicted = time.process_time()
+        truth = table.y[test]
+        yield method, ACCURACY, fold, 100 * float(np.mean(clf.classes_[proba.argmax(axis=1)] == truth))
+        yield method, LOG_SCORE, fold, log_score(proba, clf.classes_, truth)
+        yield method, CALIBRATION, fold, calibration_error(proba, clf.classes_, truth)
+        yield method, LEARNING, fold, learned - start
+        yield method, PREDICTION, fold, predicted - learned
+        yield method, ROWS, fold, len(test)
+        yield method, SIZE, fold, len(pickle.dumps(clf))

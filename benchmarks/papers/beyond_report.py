@@ -1,0 +1,137 @@
+"""The pages beyond the papers: measures of all classifiers, their ranks, and which differ by more than chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.papers import beyond, style
+from benchmarks.papers.beyond import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER
+from benchmarks.papers.page import Page
+from benchmarks.papers.paired import Ranks, ranks
+from benchmarks.papers.runner import Floats, Results
+from benchmarks.report import number
+
+MEASURES = ((ACCURACY, True), (LOG_SCORE, False), (CALIBRATION, False))
+
+
+def by_table(results: Results, method: str, measure: str) -> Floats:
+    """Return the means over folds of every table; NaN where a method was too slow."""
+    return np.array([results.mean(name, method, measure) for name in results.data()])
+
+
+def ranked(results: Results, methods: list[str], measure: str, higher: bool) -> Ranks:
+    """Rank the methods that all tables have."""
+    return ranks({method: by_table(results, method, measure) for method in methods}, higher)
+
+
+def overview(page: Page, results: Results, methods: list[str], placed: dict[str, Ranks]) -> None:
+    """One row per method, in the order of ranks by log score; those without all tables last, on fewer tables."""
+    order = sorted(methods, key=lambda method: placed[LOG_SCORE].mean[method])
+    rows = []
+    for method in [*order, *(m for m in results.methods() if m not in methods)]:
+        found = {m: by_table(results, method, m) for m in (ACCURACY, LOG_SCORE, CALIBRATION, LEARNING, SIZE)}
+        values = {m: v[~np.isnan(v)] for m, v in found.items()}
+        tested = sum(float(results.values(n, method, ROWS).sum()) for n in results.data())
+        seconds = sum(float(results.values(n, method, PREDICTION).sum()) for n in results.data())
+        full = method in methods
+        means = (
+            f"{values[ACCURACY].mean():.2f}",
+            f"{values[LOG_SCORE].mean():.4f}",
+            f"{values[CALIBRATION].mean():.4f}",
+        )
+        rows.append(
+            [
+                f"**{method}**" if method in TANAGER else method,
+                f"{len(values[ACCURACY])}",
+                *(means if full else ("-", "-", "-")),
+                *(f"{placed[m].mean[method]:.2f}" if full else "-" for m, _ in MEASURES),
+                f"{1000 * float(np.median(values[LEARNING])):.3g}",
+                f"{values[LEARNING].sum():.3g}",
+                number(float(f"{tested / max(seconds, 1e-9):.3g}")),
+                f"{float(np.median(values[SIZE])) / 1000:.3g}",
+            ]
+        )
+    header = ["", "tables", "accuracy", "log score", "calibration error", "rank: accuracy", "log score", "calibration"]
+    header += ["learning, median ms", "all tables, s", "rows/s predicted", "size, median kB"]
+    page.table(header, rows)
+
+
+def per_table(page: Page, results: Results, measure: str, digits: int) -> None:
+    """One row per table, one column per method."""
+    methods = results.methods()
+    rows = []
+    for name in results.data():
+        values = [results.mean(name, method, measure) for method in methods]
+        rows.append([name, *("-" if np.isnan(value) else f"{value:.{digits}f}" for value in values)])
+    page.text(f"{measure.capitalize()} by table, mean over folds")
+    page.table(["", *methods], rows)
+
+
+def cliques(placed: Ranks) -> list[tuple[float, float]]:
+    """Return the widest runs of ranks that are closer than the critical difference."""
+    values = sorted(placed.mean.values())
+    ends = [max(v for v in values if v - low <= placed.critical) for low in values]
+    found: list[tuple[float, float]] = []
+    for low, high in zip(values, ends, strict=True):
+        if high > low and (not found or high > found[-1][1]):
+            found.append((low, high))
+    return found
+
+
+def critical_difference(axes: Any, title: str, placed: Ranks) -> None:
+    """Draw average ranks on a line, best to the left; bars join methods that do not differ significantly."""
+    order = sorted(placed.mean, key=lambda method: placed.mean[method])
+    n, half = len(order), (len(order) + 1) // 2
+    bars = cliques(placed)
+    step, top = 1.0, 1.2 + 0.45 * len(bars)
+    axes.set_xlim(0.5 - 0.30 * n, n + 0.5 + 0.30 * n)
+    axes.set_ylim(-(top + step * half) - 0.5, 2.4)
+    axes.axis("off")
+    axes.plot([1, n], [0, 0], color=style.BLACK, lw=1)
+    for tick in range(1, n + 1):
+        axes.plot([tick, tick], [0, 0.25], color=style.BLACK, lw=0.8)
+        axes.text(tick, 0.4, f"{tick}", ha="center", va="bottom", fontsize=6.5)
+    axes.plot([1, 1 + placed.critical], [1.7, 1.7], color=style.RED, lw=2)
+    axes.text(1 + placed.critical + 0.2, 1.7, f"critical difference {placed.critical:.2f}", va="center", fontsize=7)
+    for k, (low, high) in enumerate(bars):
+        axes.plot([low - 0.05, high + 0.05], [-0.5 - 0.45 * k] * 2, color=style.RED, lw=2.5, solid_capstyle="butt")
+    for k, method in enumerate(order):
+        left = k < half
+        y = -(top + step * (k if left else n - 1 - k))
+        end = 0.6 if left else n + 0.4
+        color = style.BLUE if method in TANAGER else style.BLACK
+        axes.plot([placed.mean[method]] * 2, [0, y], color="0.6", lw=0.7, zorder=0)
+        axes.plot([placed.mean[method], end], [y, y], color="0.6", lw=0.7, zorder=0)
+        text = f"{method}  {placed.mean[method]:.2f}" if left else f"{placed.mean[method]:.2f}  {method}"
+        axes.text(
+            end - 0.1 if left else end + 0.1,
+            y,
+            text,
+            ha="right" if left else "left",
+            va="center",
+            color=color,
+            fontsize=7.5,
+        )
+    axes.set_title(title)
+
+
+def report(results: Results, page: Page) -> None:
+    page.heading("Beyond the papers: all classifiers on all tables")
+    page.text((beyond.__doc__ or "").partition("\n\n")[2])
+    methods = [m for m in results.methods() if not np.isnan(by_table(results, m, ACCURACY)).any()]
+    placed = {measure: ranked(results, methods, measure, higher) for measure, higher in MEASURES}
+    page.text(
+        f"Means over {len(results.data())} tables, and average ranks of the {len(methods)} methods that have all of them (1 is best). "
+        f"Friedman's test: p {placed[ACCURACY].p_friedman:.1g} by accuracy, {placed[LOG_SCORE].p_friedman:.1g} by log score; Nemenyi's "
+        f"critical difference of ranks at 5 % is {placed[ACCURACY].critical:.2f}. tanager's are bold."
+    )
+    overview(page, results, methods, placed)
+    for measure in (ACCURACY, LOG_SCORE):
+        figure, axes = style.panels(1, columns=1, height=3.3)
+        critical_difference(axes[0], f"average rank by {measure}", placed[measure])
+        caption = f"Average ranks by {measure}, best to the left; red bars join what does not differ significantly, blue is tanager's"
+        page.figure(f"beyond-{measure.replace(' ', '-')}", caption, figure)
+    per_table(page, results, ACCURACY, 1)
+    per_table(page, results, LOG_SCORE, 3)

@@ -1,0 +1,228 @@
+"""The pages of Greiner, Su, Shen and Zhou (2005) on real tables: tables II to V, figures 4 to 7, 9 and 10, and the claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from benchmarks.papers import elr, style
+from benchmarks.papers.elr import ACCURACY, AVAILABLE, ERROR_BAR, MISSING
+from benchmarks.papers.elr_printed import COMPLETE, FIGURES, GAINS, INCOMPLETE, NOT_JUDGED, PRINTED, TABLE_IV, TABLE_V
+from benchmarks.papers.page import Page
+from benchmarks.papers.paired import Paired, compare
+from benchmarks.papers.runner import Floats, Results
+
+
+def both(results: Results, missing: float, first: str, second: str) -> tuple[Floats, Floats]:
+    """Return mean accuracies of two methods on the tables that both have."""
+    pairs = [
+        [results.mean(name, method, ACCURACY, missing=missing) for method in (first, second)]
+        for name in results.data(missing=missing)
+    ]
+    found = np.array([pair for pair in pairs if not np.isnan(pair).any()]).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def tested(results: Results, missing: float, first: str, second: str) -> Paired:
+    """Compare two methods over the tables."""
+    return compare(*both(results, missing, first, second))
+
+
+def table_of_accuracies(page: Page, results: Results, missing: float, methods: Sequence[str]) -> None:
+    """Tables II and III."""
+    rows = []
+    for name in results.data(missing=missing):
+        printed = PRINTED[name].incomplete if missing else PRINTED[name].complete
+        beside = dict(zip(methods, printed, strict=True))
+        cells = []
+        for method in methods:
+            value = results.mean(name, method, ACCURACY, missing=missing)
+            cells.append("-" if np.isnan(value) else f"{value:.2f} ({beside[method]:.2f})".replace("(nan)", "(-)"))
+        rows.append([name, *cells])
+    means = []
+    for method in methods:
+        own, _ = both(results, missing, method, method)
+        means.append(f"{own.mean():.2f}" if len(own) else "-")
+    page.text(
+        f"Table {'III, a quarter of the cells missing' if missing else 'II'}: accuracy in percent, mean over partitions; the "
+        "paper's in brackets"
+    )
+    page.table(["", *methods], [*rows, ["mean", *means]])
+
+
+def table_of_tests(page: Page, results: Results, missing: float, printed: Mapping[str, Mapping[str, str]]) -> None:
+    """Tables IV and V, and whether what is significant there points the same way here."""
+    columns = list(dict.fromkeys(column for cells in printed.values() for column in cells))
+    rows, same, opposite = [], 0, []
+    for first, cells in printed.items():
+        line = [first]
+        for second in columns:
+            if second not in cells:
+                line.append("")
+                continue
+            found = tested(results, missing, first, second)
+            arrow = "←" if found.mean > 0 else "↑"
+            p = min(found.p_greater, found.p_less)
+            paper = cells[second].replace("<", "←").replace("^", "↑")
+            line.append(f"{arrow} {p:.2g} ({paper})")
+            if float(paper[2:]) < 0.05:
+                if arrow == paper[0]:
+                    same += 1
+                else:
+                    opposite.append(f"{first} and {second} (p {p:.2g})")
+        rows.append(line)
+    number = "V" if missing else "IV"
+    where = f"; general networks have {len(elr.QUICK_INFERENCE)} tables" if missing else ""
+    page.text(
+        f"Table {number}: paired t-tests over tables; the arrow points to the better learner (← the row's, ↑ the column's), with "
+        f"its one-sided p-value, and the paper's in brackets{where}"
+    )
+    page.table(["", *columns], rows, "l" * (len(columns) + 1))
+    page.claim(
+        f"ELR, table {number}",
+        "what the paper finds significant (p < 0.05) points the same way",
+        f"{same + len(opposite)} pairs",
+        f"{same} of them",
+        not opposite,
+        f"the others: {', '.join(opposite)}; the general networks are another program's",
+    )
+
+
+def figures(page: Page, results: Results) -> None:
+    """Draw figures 4 to 7, 9 and 10: a point per table."""
+    for number, (missing, pairs) in FIGURES.items():
+        figure, axes = style.panels(len(pairs), columns=len(pairs), height=7.2 / len(pairs) if len(pairs) > 2 else 3.5)
+        for letter, panel, (own, other) in zip("abc", axes, pairs, strict=False):
+            y, x = both(results, missing, own, other)
+            if not len(x):
+                continue
+            names = [
+                name
+                for name in results.data(missing=missing)
+                if not np.isnan([results.mean(name, m, ACCURACY, missing=missing) for m in (own, other)]).any()
+            ]
+            bars = [
+                np.array([results.mean(name, method, ERROR_BAR, missing=missing) for name in names])
+                for method in (other, own)
+            ]
+            style.scatter(panel, 100 - x, 100 - y, bars[0], bars[1], (other, own))
+            panel.set_title(f"({letter})")
+        cells = ", a quarter of the cells missing" if missing else ""
+        caption = (
+            f"ELR, figure {number}{cells}: below the diagonal the first method is better; bars are standard errors"
+        )
+        page.figure(f"elr-figure-{number}", caption, figure)
+
+
+def claims_of_table_2(page: Page, results: Results) -> None:
+    names = results.data(missing=0.0)
+    found = tested(results, 0.0, "NB+ELR", "NB+OFE")
+    line = "ELR, table II"
+    printed = {
+        (a, b): np.array(
+            [PRINTED[n].complete[COMPLETE.index(a)] - PRINTED[n].complete[COMPLETE.index(b)] for n in names]
+        )
+        for a, b in (("NB+ELR", "NB+OFE"), ("TAN+ELR", "TAN+OFE"))
+    }
+    nb, tan = printed["NB+ELR", "NB+OFE"], printed["TAN+ELR", "TAN+OFE"]
+    page.claim(
+        line,
+        "NB+ELR above NB+OFE by 1.5 to 3.5, p < 0.02",
+        f"{nb.mean():+.2f}, p < 0.005",
+        f"{found.mean:+.2f}, p {found.p_greater:.2g}",
+        1.5 <= found.mean <= 3.5 and found.p_greater < 0.02,
+    )
+    own, other = both(results, 0.0, "NB+ELR", "NB+OFE")
+    r = float(np.corrcoef(own - other, nb)[0, 1])
+    page.claim(line, "gains go with the paper's: correlation above 0.8", "1", f"{r:.2f}", r > 0.8)
+    for name, least in GAINS.items():
+        if name in names:
+            k = names.index(name)
+            gain = float(own[k] - other[k])
+            page.claim(
+                line, f"NB+ELR gains at least {least:g} on {name}", f"{nb[k]:+.2f}", f"{gain:+.2f}", gain >= least
+            )
+    found = tested(results, 0.0, "TAN+ELR", "TAN+OFE")
+    page.claim(
+        line,
+        "TAN+ELR above TAN+OFE",
+        f"{tan.mean():+.2f}, p < 0.025 or 0.12",
+        f"{found.mean:+.2f}, p {found.p_greater:.2g}",
+        found.mean > 0,
+    )
+    if "chess" in names:
+        gain = results.mean("chess", "TAN+ELR", ACCURACY) - results.mean("chess", "TAN+OFE", ACCURACY)
+        paper = f"{tan[names.index('chess')]:+.2f}"
+        page.claim(line, "TAN+ELR gains more than 2.5 on chess", paper, f"{gain:+.2f}", gain > 2.5)
+    if "mofn-3-7-10" in names:
+        for method, right in (("NB+OFE", 888), ("TAN+OFE", 938), ("NB+ELR", 1024)):
+            own_right = round(results.mean("mofn-3-7-10", method, ACCURACY) / 100 * 1024)
+            what = f"mofn-3-7-10, rows 301 to 1324: {method} has exactly so many of 1024 right"
+            page.claim("ELR, table II, exact", what, f"{right}", f"{own_right}", own_right == right, always=True)
+
+
+def claims_of_levels(page: Page, results: Results) -> None:
+    """Levels of the tables whose discretization is not in doubt."""
+    for i, method in ((0, "NB+OFE"), (2, "TAN+OFE")):
+        off, judged = [], 0
+        for name in results.data(missing=0.0):
+            own = results.values(name, method, ACCURACY)
+            n = len(own)
+            error = np.hypot(PRINTED[name].errors[i], own.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0)
+            difference = own.mean() - PRINTED[name].complete[i]
+            if name not in NOT_JUDGED:
+                judged += 1
+                if abs(difference) > 2 * error + 1e-9:
+                    off.append(f"{name} ({difference:+.2f})")
+        page.claim(
+            "ELR, table II, levels",
+            f"{method} within two combined standard errors of the paper's, on {judged} tables",
+            "-",
+            f"{judged - len(off)} of {judged}",
+            not off,
+            f"off: {', '.join(off)}",
+        )
+
+
+def claims_of_table_3(page: Page, results: Results) -> None:
+    line = "ELR, table III"
+    found = tested(results, MISSING, "NB+ELR", "NB+EM")
+    page.claim(
+        line,
+        "NB+ELR above NB+EM by more than 0.3, p < 0.05",
+        "p 0.015",
+        f"{found.mean:+.2f}, p {found.p_greater:.2g}",
+        found.mean > 0.3 and found.p_greater < 0.05,
+    )
+    for other, paper in (("TAN+EM", "0.25"), ("TAN+APN", "0.32")):
+        found = tested(results, MISSING, "TAN+ELR", other)
+        ours = f"{found.mean:+.2f}, two-sided p {found.p_two_sided:.2g}"
+        page.claim(
+            line, f"no difference between TAN+ELR and {other}", f"one-sided p {paper}", ours, found.p_two_sided > 0.05
+        )
+    for other in ("NB+APN", AVAILABLE):
+        widest = float(np.abs(np.subtract(*both(results, MISSING, "NB+EM", other))).max())
+        name = "available cases" if other == AVAILABLE else other
+        what = f"NB+EM and {name} are the same (class observed)"
+        page.claim(
+            line,
+            what,
+            "p 0.2" if other == "NB+APN" else "-",
+            f"at most {widest:.2f} points apart",
+            widest < 1e-9,
+            always=True,
+        )
+
+
+def report(results: Results, page: Page) -> None:
+    page.heading("Discriminative parameters: ELR (Greiner, Su, Shen and Zhou, 2005)")
+    page.text((elr.__doc__ or "").partition("\n\n")[2])
+    for missing, methods in ((0.0, COMPLETE), (MISSING, INCOMPLETE)):
+        table_of_accuracies(page, results, missing, methods)
+    claims_of_table_2(page, results)
+    claims_of_levels(page, results)
+    claims_of_table_3(page, results)
+    table_of_tests(page, results, 0.0, TABLE_IV)
+    table_of_tests(page, results, MISSING, TABLE_V)
+    figures(page, results)

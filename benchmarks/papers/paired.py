@@ -1,0 +1,91 @@
+"""Paired tests as the papers use them, and ranks of several methods over several tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import friedmanchisquare, norm, rankdata, studentized_range, t, ttest_rel
+from scipy.stats import wilcoxon as signed_rank
+
+Floats = NDArray[np.float64]
+#: Smaller differences are none: a test would judge the last digits.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two methods on the same tables or splits: the mean of first less second, a t-test, and Wilcoxon's test.
+
+    Attributes
+    ----------
+    interval : float
+        Half of the 95 % confidence interval of the mean.
+    p_greater, p_less, p_two_sided : float
+        Of the t-test, that the first is above the second, below it, or another.
+    z : float
+        Of the signed-rank test, positive where the first is larger; and the one-sided p of the larger one.
+    """
+
+    mean: float
+    n: int
+    interval: float
+    p_greater: float
+    p_less: float
+    p_two_sided: float
+    z: float
+    p_signed_rank: float
+    wins: int
+    ties: int
+    losses: int
+
+    @property
+    def counts(self) -> str:
+        return f"{self.wins}-{self.ties}-{self.losses}"
+
+
+def compare(first: Floats, second: Floats) -> Paired:
+    """Compare two methods; without any spread all of a test is decided by the sign of the difference."""
+    difference = np.where(np.abs(first - second) <= ROUNDING, 0.0, first - second)
+    n, mean = len(difference), float(difference.mean()) if len(difference) else float("nan")
+    counts = (int((difference > 0).sum()), int((difference == 0).sum()), int((difference < 0).sum()))
+    if n < 2:
+        return Paired(mean, n, float("nan"), *[float("nan")] * 5, *counts)
+    if np.ptp(difference) <= ROUNDING:
+        p = 0.5 if mean == 0 else float(mean < 0)
+        p_values, interval = (p, 1 - p, 1.0 if mean == 0 else 0.0), 0.0
+    else:
+        sides = ("greater", "less", "two-sided")
+        p_values = tuple(float(ttest_rel(first, second, alternative=side).pvalue) for side in sides)
+        interval = float(t.ppf(0.975, n - 1) * difference.std(ddof=1) / np.sqrt(n))
+    return Paired(mean, n, interval, *p_values, *wilcoxon(difference), *counts)
+
+
+def wilcoxon(difference: Floats) -> tuple[float, float]:
+    """Return z of the signed-rank test, and the one-sided p of the larger one; ties are left out."""
+    if not np.any(difference != 0):
+        return 0.0, 0.5
+    # Two-sided, SciPy's z is that of the smaller sum of ranks, whose sign says nothing.
+    found = signed_rank(difference, zero_method="wilcox", correction=False, alternative="greater", method="approx")
+    return float(found.zstatistic), float(norm.sf(abs(found.zstatistic)))
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Average ranks of methods over tables (1 is best), Friedman's test, and Nemenyi's critical difference at 5 %."""
+
+    mean: dict[str, float]
+    n_tables: int
+    p_friedman: float
+    critical: float
+
+
+def ranks(scores: dict[str, Floats], higher_is_better: bool) -> Ranks:
+    """Rank methods on every table; `scores` has one value per table for each."""
+    names, table = list(scores), np.array(list(scores.values())).T
+    placed = np.array([rankdata(-row if higher_is_better else row) for row in table])
+    n, k = placed.shape
+    p = float(friedmanchisquare(*placed.T).pvalue) if n > 1 and k > 2 else float("nan")
+    critical = studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
+    return Ranks(dict(zip(names, placed.mean(axis=0).tolist(), strict=True)), n, p, float(critical))

@@ -1,0 +1,277 @@
+"""Runs experiments in parts: on all cores, seeded, and such that what is finished is never done twice.
+
+A part is a table (or a made-up distribution), some methods, a fraction of the rows, a share of missing cells, and some splits. Its
+result is kept in a small file whose name is a hash of everything that it depends on: the settings, the data, and the versions of
+the experiment and of tanager. Random numbers depend on the experiment, the table and the number of the split alone, so that methods, fractions
+and missing rates are compared on the same rows, and neither the order of the parts nor the number of processes matters.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib
+import json
+import multiprocessing
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import tables
+from benchmarks.papers.plan import Plan
+
+#: What libraries of workers read: a part uses one core, and there is a worker for each.
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+COLUMNS = ("experiment", "data", "method", "split", "fraction", "missing", "measure", "value")
+
+Floats = NDArray[np.float64]
+
+
+class Row(NamedTuple):
+    """One number that came out."""
+
+    method: str
+    measure: str
+    split: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of work of an experiment, the module of that name.
+
+    Parameters
+    ----------
+    data : str
+        Name of a table, or of a distribution that the experiment knows.
+    splits : tuple of int
+        Numbers of the folds, partitions or draws.
+    settings : tuple of (str, value)
+        What else the result depends on.
+    sources : tuple of str
+        Names of the files of data that are read, without their endings.
+    """
+
+    experiment: str
+    data: str = ""
+    methods: tuple[str, ...] = ()
+    splits: tuple[int, ...] = (0,)
+    fraction: float = 1.0
+    missing: float = 0.0
+    settings: tuple[tuple[str, Any], ...] = ()
+    sources: tuple[str, ...] = ()
+    seed: int = 0
+
+    def __getitem__(self, name: str) -> Any:
+        return dict(self.settings)[name]
+
+    def random(self, split: int) -> np.random.Generator:
+        """Return the random numbers of a split, the same for every part of this experiment and table."""
+        text = json.dumps([self.experiment, self.data, self.seed, split])
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little"))
+
+    @property
+    def kind(self) -> str:
+        """What parts that take equally long have in common, splits apart."""
+        settings = " ".join(f"{name}={value}" for name, value in self.settings if name != "code")
+        return "; ".join([self.data, " ".join(self.methods), f"{self.fraction:g}", f"{self.missing:g}", settings])
+
+    def key(self) -> str:
+        """Return the hash of everything that the result depends on."""
+        import tanager as tg
+
+        version = importlib.import_module(f"benchmarks.papers.{self.experiment}").VERSION
+        content = [asdict(self), version, tg.__version__, [digest(source) for source in self.sources]]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@cache
+def digest(source: str) -> str:
+    """Return the hash of a file of data and of what the schema says of it."""
+    for ending in (".csv", ".csv.gz", ".py"):
+        path = tables.folder() / f"{source}{ending}"
+        if path.is_file():
+            about = json.dumps(tables.schema(source), sort_keys=True) if ending != ".py" else ""
+            return hashlib.sha256(path.read_bytes() + about.encode()).hexdigest()
+    tables.read(source)  # says what is expected where
+    raise FileNotFoundError(source)
+
+
+@dataclass
+class Results:
+    """All rows of some parts."""
+
+    rows: list[tuple[Part, Row]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    _index: dict[tuple[Any, ...], dict[int, float]] = field(default_factory=dict)
+
+    def add(self, part: Part, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.rows.append((part, row))
+            key = (part.experiment, part.data, row.method, row.measure, part.fraction, part.missing)
+            self._index.setdefault(key, {})[row.split] = row.value
+
+    def of(self, experiment: str) -> Results:
+        """Return what one experiment led to."""
+        found = Results(seconds={experiment: self.seconds.get(experiment, 0.0)})
+        for part, row in self.rows:
+            if part.experiment == experiment:
+                found.add(part, [row])
+        return found
+
+    def values(
+        self, data: str, method: str, measure: str, *, fraction: float = 1.0, missing: float = 0.0, experiment: str = ""
+    ) -> Floats:
+        """Return a measure of a method in every split, in their order; empty if there is none."""
+        name = experiment or self.rows[0][0].experiment
+        found = self._index.get((name, data, method, measure, fraction, missing), {})
+        return np.array([found[split] for split in sorted(found)])
+
+    def mean(self, data: str, method: str, measure: str, **rest: Any) -> float:
+        """Return the mean over splits; NaN if there is none."""
+        values = self.values(data, method, measure, **rest)
+        return float(values.mean()) if len(values) else float("nan")
+
+    def data(self, **wanted: Any) -> list[str]:
+        """Return the tables that have rows, in the order of the parts."""
+        return list(dict.fromkeys(p.data for p, _ in self.rows if all(getattr(p, k) == v for k, v in wanted.items())))
+
+    def methods(self) -> list[str]:
+        return list(dict.fromkeys(row.method for _, row in self.rows))
+
+    def save(self, path: Path) -> None:
+        """Write one tidy table."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            for part, row in self.rows:
+                place = (part.experiment, part.data, row.method, row.split, part.fraction, part.missing)
+                writer.writerow((*place, row.measure, repr(float(row.value))))
+
+
+class Cache:
+    """Finished parts, a file each."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, part: Part) -> Path:
+        return self.folder / part.experiment / f"{part.key()}.json"
+
+    def read(self, part: Part) -> tuple[list[Row], float] | None:
+        """Return rows and seconds of a part, or None if it is not finished."""
+        path = self.path(part)
+        if not path.is_file():
+            return None
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return [Row(*row) for row in content["rows"]], float(content["seconds"])
+
+    def write(self, part: Part, rows: Sequence[Row], seconds: float) -> None:
+        """Keep a part; a run that is stopped meanwhile leaves no half of a file."""
+        path = self.path(part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"part": asdict(part), "seconds": seconds, "rows": [list(row) for row in rows]}
+        half = path.with_suffix(f".{os.getpid()}")
+        half.write_text(json.dumps(content), encoding="utf-8")
+        half.replace(path)
+
+
+def work_on(part: Part) -> tuple[list[Row], float]:
+    """Do a part in this process; what learners warn of is known (rare classes, limits of iterations)."""
+    module = importlib.import_module(f"benchmarks.papers.{part.experiment}")
+    start = cpu_seconds()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = [Row(method, measure, int(split), float(value)) for method, measure, split, value in module.work(part)]
+    return rows, cpu_seconds() - start
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of those that it started and that ended."""
+    return sum(os.times()[:4])
+
+
+class Progress:
+    """A line on standard error that says how far it is: rewritten on a terminal, else a new one every ten seconds."""
+
+    def __init__(self, n_parts: int, work: float, jobs: int) -> None:
+        self.n_parts, self.work, self.jobs = n_parts, work, jobs
+        self.n_done, self.done = 0, 0.0
+        self.start = self.last = time.perf_counter()
+
+    def advance(self, part: Part, expected: float) -> None:
+        self.n_done += 1
+        self.done += expected
+        now = time.perf_counter()
+        live = sys.stderr.isatty()
+        if not live and now - self.last < 10 and self.n_done < self.n_parts:
+            return
+        self.last = now
+        left = (now - self.start) * (self.work - self.done) / self.done if self.done > 0 else 0.0
+        text = f"{self.n_done} of {self.n_parts} parts, {now - self.start:.0f} s, about {left:.0f} s left"
+        text += f"; {part.experiment} {part.data}"
+        end = "\n" if not live or self.n_done == self.n_parts else ""
+        print(f"\r{text:<100.100}" if live else text, end=end, file=sys.stderr, flush=True)
+
+
+def _finished(pool: ProcessPoolExecutor, parts: Sequence[Part]) -> Iterator[tuple[Part, Future[Any]]]:
+    waiting = {pool.submit(work_on, part): part for part in parts}
+    while waiting:
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield waiting.pop(future), future
+
+
+def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Results, list[str]]:
+    """Do what is not finished, the longest parts first; return all results, and what failed."""
+    known = {part: cache.read(part) for part in parts}
+    rest = sorted((p for p, found in known.items() if found is None), key=plan.seconds, reverse=True)
+    work = sum(map(plan.seconds, rest))
+    about = plan.elapsed(rest, jobs)
+    print(
+        f"{len(parts)} parts, {len(parts) - len(rest)} of them finished before; the others: about {work:.0f} s of work, "
+        f"{about:.0f} s on {jobs} processes",
+        file=sys.stderr,
+        flush=True,
+    )
+    failed: list[str] = []
+    if rest:
+        progress = Progress(len(rest), work, jobs)
+        os.environ.update(ONE_THREAD)
+        context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
+        with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+            try:
+                for part, future in _finished(pool, rest):
+                    if (error := future.exception()) is not None:
+                        failed.append(f"{part.experiment} {part.kind}: {type(error).__name__}: {error}")
+                        print("".join(traceback.format_exception(error)), file=sys.stderr)
+                    else:
+                        cache.write(part, *future.result())
+                        known[part] = future.result()
+                    progress.advance(part, plan.seconds(part))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    return collect(known), failed
+
+
+def collect(known: Mapping[Part, tuple[list[Row], float] | None]) -> Results:
+    """Put the rows of finished parts together, in the order of the parts."""
+    results = Results()
+    for part, found in known.items():
+        if found is not None:
+            results.add(part, found[0])
+            results.seconds[part.experiment] = results.seconds.get(part.experiment, 0.0) + found[1]
+    return results
