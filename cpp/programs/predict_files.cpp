@@ -80,6 +80,8 @@ void handle_signals() {
     ::sigaction(signal, &action, nullptr);
   }
   ::signal(SIGPIPE, SIG_DFL);
+  // A file that must not grow further is an error of writing, which has its sentence, and no reason to die halfway.
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 Input::Input(const std::string& path)

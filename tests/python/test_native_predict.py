@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -407,6 +408,19 @@ def start(program: Path, *arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
         cwd=cwd,
         preexec_fn=restore,  # noqa: PLW1509
     )
+
+
+def test_a_file_that_must_not_grow_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    table = make_table(400, 1)
+    tanager.NaiveBayesClassifier().fit(table, np.arange(400) % 2).save(tmp_path / "model.tng")
+    table.to_csv(tmp_path / "table.csv", index=False)
+    before = sorted(tmp_path.iterdir())
+    limit = (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    done = run(
+        "model.tng", "table.csv", "-o", "out.csv", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert (done.returncode, done.stderr) == (1, b"tanager-predict: cannot write 'out.csv': File too large\n")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.usefixtures("model")
