@@ -303,14 +303,16 @@ def _predict(clf: BaseClassifier, X: Any, method: str) -> Any:
     classes = clf.classes_
     if _is_frame(X) and X.ndim == 2:
         import pandas as pd
+        from dask.dataframe import from_delayed
 
         names = clf._schema.names
         if names is not None and set(names) <= set(X.columns):
             X = X[names]
-        meta: Any = pd.Series(classes[:0], name=clf._schema.class_name, index=X._meta.index)
+        meta: Any = _series(classes[:0], clf, X._meta.index)
         if method != "predict":
             meta = pd.DataFrame(np.empty((0, len(classes))), columns=classes.tolist(), index=X._meta.index)
-        return X.map_partitions(_predict_frame, model, method, meta=meta)
+        predicted = [delayed(_predict_frame)(rows, model, method) for rows in X.to_delayed()]
+        return from_delayed(predicted, meta=meta, divisions=X.divisions if X.known_divisions else None)
     if _is_array(X) and X.ndim == 2:
         whole = X.rechunk({1: -1})
         if method == "predict":
@@ -328,8 +330,16 @@ def _predict_frame(rows: Any, clf: BaseClassifier, method: str) -> Any:
 
     found = _predict_block(rows, clf, method)
     if method == "predict":
-        return pd.Series(found, index=rows.index, name=clf._schema.class_name)
+        return _series(found, clf, rows.index)
     return pd.DataFrame(found, index=rows.index, columns=clf.classes_.tolist())
+
+
+def _series(labels: Any, clf: BaseClassifier, index: Any) -> Any:
+    """Labels as a pandas series, of one type for all partitions, also of those without rows."""
+    import pandas as pd
+
+    kind = object if labels.dtype.kind in "OU" else labels.dtype
+    return pd.Series(labels, index=index, name=clf._schema.class_name, dtype=kind)
 
 
 def _predict_block(rows: Any, clf: BaseClassifier, method: str) -> Any:

@@ -24,6 +24,10 @@ from tanager import parameters as pr
 from tanager import structure as sr
 
 
+# Some tests run in this process while a cluster waits for others, which older versions of Dask warn of.
+pytestmark = pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """Two worker processes; a job that is not theirs runs in this one."""

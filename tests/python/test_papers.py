@@ -99,6 +99,7 @@ def test_results_are_one_tidy_table(tmp_path) -> None:
     assert len(results.values("t", "m", "error")) == 0
 
 
+@pytest.mark.filterwarnings("ignore:Sample size too small:UserWarning")  # of older versions of SciPy
 def test_paired_tests() -> None:
     first = np.array([1.0, 2.0, 3.0, 4.0, 6.0])
     second = np.array([1.0, 1.0, 2.5, 4.5, 3.0])
@@ -114,6 +115,7 @@ def test_paired_tests() -> None:
     assert compare(second, first).z == pytest.approx(-found.z)
 
 
+@pytest.mark.filterwarnings("ignore:Sample size too small:UserWarning")
 def test_paired_tests_without_spread() -> None:
     same = np.array([1.0, 2.0])
     assert compare(same, same + 1e-12).p_two_sided == 1
