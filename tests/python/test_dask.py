@@ -23,7 +23,6 @@ import tanager.dask as tgd
 from tanager import parameters as pr
 from tanager import structure as sr
 
-
 # Some tests run in this process while a cluster waits for others, which older versions of Dask warn of.
 pytestmark = pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")
 
