@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         datasets,
         discretize,
         evaluation,
+        explain,
         interop,
         network,
         parameters,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ._warnings import EstimateWarning, FallbackWarning
     from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
     from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+    from .explain import Explanation
     from .network import Network
     from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
@@ -45,6 +47,7 @@ __all__ = [
     "EqualFrequencyDiscretizer",
     "EqualWidthDiscretizer",
     "EstimateWarning",
+    "Explanation",
     "FallbackWarning",
     "KDBClassifier",
     "MDLPDiscretizer",
@@ -60,6 +63,7 @@ __all__ = [
     "datasets",
     "discretize",
     "evaluation",
+    "explain",
     "get_cmake_dir",
     "get_include",
     "interop",
@@ -80,6 +84,7 @@ _HOMES = {
     "EqualFrequencyDiscretizer": ".discretize",
     "EqualWidthDiscretizer": ".discretize",
     "EstimateWarning": "._warnings",
+    "Explanation": ".explain",
     "FallbackWarning": "._warnings",
     "KDBClassifier": ".shortcuts",
     "MDLPDiscretizer": ".discretize",

@@ -12,6 +12,7 @@ from ._base import BaseClassifier
 from ._encoding import Encoder
 from ._fit_trace import FitTrace
 from ._late_predictor import LatePredictor
+from ._network_summary import search_text
 from ._settings import Learned, Learning, Requirements, Schema
 from ._trace import SearchTrace
 from .network import Network
@@ -73,6 +74,36 @@ class BaseNetworkClassifier(BaseClassifier):
     ) -> dict[str, Any]:
         network = Network(learned.core, learned.predictor, encoder, schema.feature_names, schema.class_name, classes)
         return {"network_": network}
+
+    def describe_search(self) -> str:
+        """Return in words what a structure learner that searched did: how far it came, step by step, and why it ended.
+
+        ``search_trace_`` has the same as numbers.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> search = tg.structure.HillClimb(cv=3, max_steps=2)
+        >>> clf = tg.BayesNetClassifier(search, random_state=1).fit(data.X, data.y)
+        >>> print(clf.describe_search())  # doctest: +ELLIPSIS
+        1 step among 30 candidates in ... s; then nothing can be better
+        accuracy 0.7500 at the start, 1.0000 at the end (+0.2500), over 3 folds with standard deviation 0.0000
+          1. head_shape -> body_shape: 1.0000 (+0.2500; better in 3 of 3 folds), best of 30 candidates
+        """
+        self._check_fitted()
+        trace = self.__dict__.get("search_trace_")
+        searched = isinstance(trace, SearchTrace)  # it may be that of the parameters
+        if not searched:
+            raise ValueError(
+                f"{type(self._structure()).__name__} does not search, or this model was loaded or learned in parts, so that "
+                "there is no search to describe"
+            )
+        return search_text(trace)
 
     def _check_parts(self) -> None:
         structure, parameters = self._structure(), resolve_parameters(self.parameters)

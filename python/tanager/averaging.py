@@ -275,6 +275,10 @@ class TBMATANClassifier(BaseClassifier):
         )
         return {"posterior_": posterior}
 
+    def _count_estimates(self, columns: list[npt.NDArray[Any]], n_rows: int) -> int:
+        core = self._core_model
+        return 0 if isinstance(core, MpAverage) else _count_estimated(core, columns, n_rows)
+
     def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
         if isinstance(core, MpAverage):
             return

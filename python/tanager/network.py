@@ -14,6 +14,8 @@ from . import _core
 from ._encoding import Encoder, encode_labels, read_table
 from ._labeled import Floats, aligned, look_up
 from ._merging import positions_among
+from ._network_comparison import NetworkComparison, compare_networks
+from ._network_summary import NetworkSummary, network_html, one_line
 from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
 from ._sharing import Shareable
@@ -21,7 +23,7 @@ from ._sharing import Shareable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ConditionalTable", "Distribution", "Network"]
+__all__ = ["ConditionalTable", "Distribution", "Network", "NetworkComparison", "NetworkSummary"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -343,9 +345,58 @@ class Network(Shareable):
             raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.features)}")
         return position, parents
 
+    def summary(self) -> NetworkSummary:
+        """Return the network at a glance: its kind, and values, parents, parameters and information of every feature.
+
+        Returns
+        -------
+        NetworkSummary
+            Text when printed, HTML in notebooks; ``to_frame()``.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> tg.BayesNetClassifier("tan-bic").fit(data.X, data.y).network_.summary()
+        one-dependence, 6 features, 2 classes, 1 arc between features, 31 parameters
+        P(class): 0 (0.5), 1 (0.5)
+        feature       values  parameters  information  parents
+        jacket_color       4           6       0.2013  class
+        head_shape         3           4       0.0000  class
+        body_shape         3          12       0.0000  head_shape, class
+        is_smiling         2           2       0.0000  class
+        holding            3           4       0.0000  class
+        has_tie            2           2       0.0000  class
+        """
+        return NetworkSummary(self)
+
+    def compare(self, other: Network) -> NetworkComparison:
+        """Compare the structure with that of another network.
+
+        Parameters
+        ----------
+        other : Network
+
+        Returns
+        -------
+        NetworkComparison
+            The arcs of both, of one, and those turned; features; the structural Hamming distance; whether they are equivalent.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> tree = tg.TANClassifier().fit(data.X, data.y).network_
+        >>> tree.compare(tg.BayesNetClassifier("tan-bic").fit(data.X, data.y).network_)
+        7 arcs in both, 0 turned, 4 only in the first, 0 only in the second; structural Hamming distance 4
+        only in the first: head_shape → is_smiling, head_shape → holding, head_shape → jacket_color, head_shape → has_tie
+        """
+        if not isinstance(other, Network):
+            raise TypeError(f"a network is compared with another, but a {type(other).__name__} came")
+        return compare_networks(self, other)
+
     def __repr__(self) -> str:
-        kind = "naive Bayes" if self.is_naive else "TAN" if self.is_tan else "network"
-        return (
-            f"<Network: {kind}, {len(self.features)} features, {len(self.classes)} classes, "
-            f"{len(self.feature_arcs)} arcs between features, {self.n_parameters} parameters>"
-        )
+        return f"<Network: {one_line(self)}>"
+
+    def _repr_html_(self) -> str:
+        return network_html(self)

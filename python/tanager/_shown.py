@@ -1,0 +1,22 @@
+"""Labels as text that people read: nothing in it can break lines, turn the direction of writing or become markup."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+
+def shown(label: Any) -> str:
+    """Return a label as one line of text; what cannot be printed is escaped as in Python, and so is empty text."""
+    text = str(label)
+    return text if text.isprintable() and text.strip() else repr(label)
+
+
+def escaped(label: Any) -> str:
+    """Return a label as HTML that shows it and does nothing else."""
+    return html.escape(shown(label))
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number with a noun, such as "1 class" or "2 classes"."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}{'es' if what.endswith('s') else 's'}"

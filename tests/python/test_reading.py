@@ -1,0 +1,233 @@
+"""Networks at a glance: kinds, summaries, HTML, comparisons, searches in words."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import estimator_html_repr
+from test_explanation_texts import HOSTILE, Tags, hostile
+
+import tanager as tg
+from tanager import structure as st
+
+
+def table(n_rows: int = 120) -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, n_rows)
+    frame = pd.DataFrame({name: (y * (rng.random(n_rows) < 0.5) + rng.integers(0, 3, n_rows)) % 3 for name in "abcd"})
+    return frame, pd.Series(y, name="kind")
+
+
+X, Y = table()
+
+
+def network(structure) -> tg.Network:
+    return tg.BayesNetClassifier(structure).fit(X, Y).network_
+
+
+GENERAL = st.FixedStructure([("a", "kind"), ("kind", "b"), ("b", "c"), ("d", "b")], class_arcs="listed")
+CLIQUES = st.FixedStructure([("a", "b"), ("a", "c"), ("b", "c")])
+PARENTS = st.FixedStructure([("a", "c"), ("b", "c")])
+
+
+@pytest.mark.parametrize(
+    ("structure", "kind"),
+    [
+        ("naive", "naive Bayes"),
+        ("tan", "TAN"),
+        (st.FixedStructure([("a", "b")]), "one-dependence"),
+        (CLIQUES, "semi-naive Bayes"),
+        (PARENTS, "augmented naive Bayes"),
+        (GENERAL, "general network"),
+    ],
+)
+def test_kinds(structure, kind):
+    found = network(structure)
+    assert found.summary().kind == kind
+    assert repr(found).startswith(f"<Network: {kind}, 4 features, 3 classes, ")
+    assert repr(found).endswith(" parameters>")
+
+
+def test_what_is_left_out_is_told():
+    found = network(st.FixedStructure([("a", "b")], leave_out=["c"]))
+    assert (
+        repr(found)
+        == "<Network: one-dependence, 3 features (1 column left out), 3 classes, 1 arc between features, 32 parameters>"
+    )
+    assert str(found.summary()).splitlines()[-1] == "left out: c"
+    assert "c" not in found.summary().to_frame().index
+
+
+@pytest.mark.parametrize("structure", ["naive", "tan", PARENTS, GENERAL])
+def test_summaries_count_parameters_and_information(structure):
+    found = network(structure)
+    summary = found.summary()
+    assert sum(summary.n_parameters.values()) == found.n_parameters
+    frame = summary.to_frame()
+    assert list(frame.index) == ["a", "b", "c", "d", "kind"]
+    assert frame.loc["b", "parents"] == ", ".join(found.parents("b"))
+    for name, joint in marginals(found).items():
+        independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+        assert frame.loc[name, "information"] == pytest.approx((joint * np.log(joint / independent)).sum(), abs=1e-10)
+    lines = str(summary).splitlines()
+    assert lines[0] == repr(found)[10:-1]
+    shown = [line.split()[0] for line in lines[3:7]]
+    assert shown == sorted("abcd", key=lambda name: -summary.information[name])
+    assert repr(summary) == str(summary)
+
+
+def marginals(found: tg.Network) -> dict[str, np.ndarray]:
+    """P(feature, class) from the product of all tables, summed over all rows there can be."""
+    names = [*found.features, found.class_name]
+    sums = {name: np.zeros((3, 3)) for name in found.features}
+    tables = [found.cpt(name) for name in names]
+    for codes in itertools.product(range(3), repeat=5):
+        place = dict(zip(names, codes, strict=True))
+        p = np.prod([table.values[tuple(place[name] for name in table.names)] for table in tables])
+        for name in found.features:
+            sums[name][place[name], codes[-1]] += p
+    return sums
+
+
+def test_an_overview_never_takes_long():
+    rng = np.random.default_rng(0)
+    rows, y = rng.integers(0, 6, (300, 14)), rng.integers(0, 2, 300)
+    arcs = [(f"x{i}", f"x{j}") for j in range(14) for i in range(max(0, j - 6), j)]
+    # All ancestors of the last would be one table: beyond what an overview computes.
+    frame = pd.DataFrame(rows, columns=[f"x{i}" for i in range(14)])
+    found = tg.BayesNetClassifier(st.FixedStructure(arcs)).fit(frame.iloc[:, :14], y).network_
+    summary = found.summary()
+    assert np.isnan(summary.information["x13"])
+    assert summary.information["x0"] > 0
+    assert str(summary).splitlines()[-1].split()[3] == "-"
+
+
+def test_html_is_whole_and_shows_labels_as_text():
+    frame, y = hostile()
+    found = tg.TANClassifier().fit(frame, y).network_
+    html = found._repr_html_()
+    tags = Tags(html)
+    assert tags.tags == {"div", "style", "details", "summary", "b", "table", "thead", "tbody", "tr", "th", "td"}
+    texts = "".join(tags.texts)
+    assert HOSTILE[0] in texts
+    assert "\u202e" not in texts
+    assert "http" not in html
+    assert "url(" not in html
+    assert found.summary()._repr_html_() == html
+    assert f"P({'class'})" in texts
+    assert texts.count(" | ") == 6  # a table for every feature
+
+
+def test_html_of_large_networks_stays_small():
+    rng = np.random.default_rng(0)
+    found = tg.NaiveBayesClassifier().fit(rng.integers(0, 300, (400, 100)), rng.integers(0, 2, 400)).network_
+    html = found._repr_html_()
+    Tags(html)
+    assert len(html) < 2_000_000
+    assert "and 40 features that say less" in html
+    assert "and 41 more tables" in html
+
+
+def test_classifiers_keep_the_picture_of_scikit_learn():
+    clf = tg.TANClassifier()
+    assert "tanager-network" not in clf._repr_html_()
+    clf.fit(X, Y)
+    bundle = clf._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(clf)
+    for html in (clf._repr_html_(), bundle["text/html"]):
+        assert html.count('tanager-network"') == 1
+        assert html.endswith(clf.network_._repr_html_())
+        assert "sk-container" in html
+    with sklearn.config_context(display="text"):
+        assert not hasattr(clf, "_repr_html_")
+        assert list(clf._repr_mimebundle_()) == ["text/plain"]
+    assert "TANClassifier" in estimator_html_repr(make_pipeline(FunctionTransformer(), clf))
+    assert "sk-container" in tg.AODEClassifier().fit(X, Y)._repr_html_()
+
+
+# -- comparisons
+
+
+def test_arcs_of_both_and_of_one():
+    first = network(st.FixedStructure([("a", "b"), ("b", "c"), ("c", "d")]))
+    second = network(st.FixedStructure([("a", "b"), ("c", "b"), ("a", "d")], leave_out=[]))
+    found = first.compare(second)
+    assert set(found.both) == {("kind", name) for name in "abcd"} | {("a", "b")}
+    assert found.turned == [("b", "c")]
+    assert found.only_first == [("c", "d")]
+    assert found.only_second == [("a", "d")]
+    assert found.distance == 3
+    assert not found.is_equivalent
+    assert not found.is_same
+    assert set(found.skeleton_both) == {*found.both, ("b", "c")}
+    back = second.compare(first)
+    assert (back.only_first, back.only_second, back.turned) == (found.only_second, found.only_first, [("c", "b")])
+    frame = found.to_frame()
+    assert frame["is"].value_counts().to_dict() == {"both": 5, "turned": 1, "first": 1, "second": 1}
+    assert "turned: b → c" in repr(found)
+    assert "only in the second: a → d" in repr(found)
+
+
+def test_features_and_classes_of_other_names():
+    first = network(st.FixedStructure([], leave_out=["d"]))
+    other = tg.NaiveBayesClassifier().fit(X.rename(columns={"a": "z"}), Y.rename("sort")).network_
+    found = first.compare(other)
+    assert found.shared_features == ["b", "c"]
+    assert found.features_only_first == ["a"]
+    assert found.features_only_second == ["z", "d"]
+    assert found.both == [("kind", "b"), ("kind", "c")]
+    assert found.only_second == [("kind", "z"), ("kind", "d")]
+    assert not first.compare(other).is_equivalent
+    assert repr(first.compare(first)) == "the same 3 arcs between the same 3 features"
+    with pytest.raises(TypeError, match="a network is compared with another, but a TANClassifier came"):
+        first.compare(tg.TANClassifier())
+
+
+def test_equivalent_networks_give_the_same_probabilities():
+    # With maximum likelihood, from complete rows: all structures between three features, each against each.
+    pairs = list(itertools.combinations("abc", 2))
+    learned = []
+    for choice in itertools.product((None, 0, 1), repeat=3):
+        arcs = [(u, v) if way == 0 else (v, u) for (u, v), way in zip(pairs, choice, strict=True) if way is not None]
+        if {("a", "b"), ("b", "c"), ("c", "a")} <= set(arcs) or {("b", "a"), ("c", "b"), ("a", "c")} <= set(arcs):
+            continue
+        clf = tg.BayesNetClassifier(st.FixedStructure(arcs), "maximum-likelihood").fit(X[["a", "b", "c"]], Y)
+        learned.append((clf.network_, clf.predict_joint_log_proba(X[["a", "b", "c"]])))
+    assert len(learned) == 25
+    n_equivalent = 0
+    for (first, joint), (second, other) in itertools.combinations(learned, 2):
+        equivalent = first.compare(second).is_equivalent
+        n_equivalent += equivalent
+        assert equivalent == np.allclose(joint, other, rtol=0, atol=1e-9)
+    assert n_equivalent == 3 * 1 + 3 * 3 + 15
+
+
+# -- searches in words
+
+
+def test_searches_are_described():
+    clf = tg.BayesNetClassifier(st.HillClimb(cv=4, epsilon=0.0), random_state=0).fit(X, Y)
+    trace, lines = clf.search_trace_, clf.describe_search().splitlines()
+    assert len(trace) > 1
+    assert lines[0].startswith(f"{len(trace) - 1} step")
+    assert trace.stopped == "nothing left"
+    assert lines[0].endswith("; then no candidate was left")
+    assert f"accuracy {trace.scores[0]:.4f} at the start, {trace.scores[-1]:.4f} at the end" in lines[1]
+    assert "over 4 folds" in lines[1]
+    assert len(lines) == len(trace) + 1
+    for step, line in zip(list(trace)[1:], lines[2:], strict=True):
+        assert f"{step.change}: {step.score:.4f}" in line
+
+
+def test_only_searches_are_described():
+    with pytest.raises(ValueError, match="ChowLiu does not search"):
+        tg.TANClassifier().fit(X, Y).describe_search()
+    parameters = tg.parameters.ELR(max_iter=2)
+    with pytest.raises(ValueError, match="NaiveBayes does not search"):
+        tg.NaiveBayesClassifier(parameters).fit(X, Y).describe_search()
