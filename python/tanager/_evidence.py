@@ -152,7 +152,7 @@ def single_changes(rows: CodedRows, predicted: Places, changeable: Sequence[int]
 def best_flip(changes: SingleChanges, row: int, predicted: int) -> int | None:
     """Return the change that makes another class predicted, most clearly so; None if there is none."""
     odds = changes.log_odds[row]
-    flips = changes.real[row] & (changes.classes[row] != predicted) & ~np.isnan(odds)
+    flips = (changes.classes[row] != predicted) & ~np.isnan(odds)
     return int(np.argmin(np.where(flips, odds, np.inf))) if flips.any() else None
 
 

@@ -274,8 +274,9 @@ def test_pairs_of_a_feature_with_many_values_take_little_memory():
     X = pd.DataFrame({"many": np.arange(n), "two": np.arange(n) % 2, "more": np.arange(n) // 2 % 2})
     clf = tg.NaiveBayesClassifier().fit(X, np.arange(n) % 2)
     explanation = clf.explain(X[:1], changeable=["many", "two"])
-    first, second, complete = _evidence.candidate_pairs(explanation._singles, 0, 10_000)
+    first, second, complete = _evidence.candidate_pairs(explanation._singles, 0, n - 1)
     assert complete
+    assert not _evidence.candidate_pairs(explanation._singles, 0, n - 2)[2]
     assert len(first) == n - 1  # each other value of the one, with the other value of the other
     features = explanation._singles.features
     assert (features[first] < features[second]).all()
