@@ -27,7 +27,9 @@ def test_public_classes_have_examples():
             assert ">>>" in item.__doc__, name
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/big-data.md", "docs/cluster.md", "docs/reading.md", "docs/sharing.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/big-data.md", "docs/cluster.md", "docs/reading.md", "docs/sharing.md"]
+)
 def test_guides(name, tmp_path, monkeypatch):
     guide = Path(__file__).resolve().parents[2] / name
     monkeypatch.chdir(tmp_path)  # examples save files
