@@ -58,7 +58,7 @@ RANGES = {"linear": (1.0, 1.5), "log": (2.0, 4.0)}
 
 #: Structures: the paper's kind, and trees; draws of a full run and of a quick one.
 STRUCTURES = ("constraint-augmented", "tan")
-DRAWS, QUICK_DRAWS = 20, 3
+DRAWS, QUICK_DRAWS, BLOCK = 20, 3, 5
 
 #: Table 2 of the paper. MFE has the best of the n_c that were tried.
 PRINTED = {
@@ -161,8 +161,8 @@ def parts(quick: bool, seed: int) -> list[Part]:
     for structure in STRUCTURES:
         for name in names:
             draws = QUICK_DRAWS if quick else DRAWS
-            whole = structure == "tan" or "train_rows" in tables.schema(name)  # its structure is learned once
-            for block in (range(draws),) if whole else (range(k, min(k + 4, draws)) for k in range(0, draws, 4)):
+            size = draws if structure == "tan" else BLOCK
+            for block in (range(k, min(k + size, draws)) for k in range(0, draws, size)):
                 part = Part("mfe", name, (structure,), tuple(block), sources=(name,), seed=seed)
                 found.append(part)
     return found
