@@ -26,7 +26,7 @@ def rows_bar(what: str) -> Iterator[Tell]:
         return
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
     except ImportError:  # no reason to fail
         yield lambda _rows, _share: None
         return
@@ -34,9 +34,8 @@ def rows_bar(what: str) -> Iterator[Tell]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[rows]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None, rows="")
