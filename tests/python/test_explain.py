@@ -38,7 +38,7 @@ def with_holes(frame: pd.DataFrame, share: float, seed: int = 1) -> pd.DataFrame
 
 
 X, Y = table()
-ROWS = pd.concat([X[:12], with_holes(X[12:32], 0.4), X[:1].map(lambda _: None)], ignore_index=True)
+ROWS = pd.concat([X[:12], with_holes(X[12:32], 0.4), with_holes(X[:1], 1.0)], ignore_index=True)
 
 GENERAL = [("a", "class"), ("class", "b"), ("b", "c"), ("d", "b"), ("a", "d")]
 MODELS = {

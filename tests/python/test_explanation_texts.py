@@ -122,6 +122,8 @@ def test_labels_cannot_break_text_or_html():
     assert "\u202e" not in "".join(found.texts)
 
 
+# Old versions of matplotlib call new versions of their parser by old names.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_waterfalls(clf, rows):
     matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context({"backend": "Agg"}):
@@ -148,6 +150,7 @@ def test_waterfalls(clf, rows):
         plt.close("all")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_waterfalls_of_odd_models():
     matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context({"backend": "Agg"}):
