@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pickle
-import signal
-import subprocess
 import sys
-import time
 from functools import partial
 
 import constraint_reference as reference
@@ -15,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as hs
+from interrupts import interrupted
 from scipy.stats import chi2
 
 import tanager as tg
@@ -252,19 +250,7 @@ clf.fit(X, y)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
 @pytest.mark.parametrize(("name", "n_jobs"), [("ConstraintAugmented", 1), ("ThreePhase", 2)])
 def test_ctrl_c_ends_the_tests(name, n_jobs):
-    code = LONG.format(name, n_jobs)
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as run:
-        assert run.stdout.readline() == "ready\n"
-        time.sleep(1)
-        run.send_signal(signal.SIGINT)
-        try:
-            error = run.communicate(timeout=30)[1]  # alone it would take minutes
-        except subprocess.TimeoutExpired:
-            run.kill()
-            raise
-    assert error.splitlines()[-1] == "KeyboardInterrupt"
+    assert interrupted(LONG.format(name, n_jobs), after=1) == "KeyboardInterrupt"
 
 
 def test_too_many_parents_are_told_by_name():

@@ -125,8 +125,9 @@ def test_labels_cannot_break_text_or_html():
 # Old versions of matplotlib call new versions of their parser by old names.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_waterfalls(clf, rows):
-    matplotlib = pytest.importorskip("matplotlib")
-    with matplotlib.rc_context({"backend": "Agg"}):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"backend": "Agg"}):
         import matplotlib.pyplot as plt
 
         explanation = clf.explain(rows)[0]
@@ -152,8 +153,9 @@ def test_waterfalls(clf, rows):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_waterfalls_of_odd_models():
-    matplotlib = pytest.importorskip("matplotlib")
-    with matplotlib.rc_context({"backend": "Agg"}):
+    import matplotlib as mpl
+
+    with mpl.rc_context({"backend": "Agg"}):
         import matplotlib.pyplot as plt
 
         X, y = hostile()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import signal
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from interrupts import interrupted
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
@@ -176,18 +175,7 @@ tg.evaluation.cross_validate(clf, X, y, cv=4, n_jobs=2)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
 def test_ctrl_c_reaches_searches_in_other_threads():
-    with subprocess.Popen(
-        [sys.executable, "-c", THREADED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as run:
-        assert run.stdout.readline() == "ready\n"
-        time.sleep(2)
-        run.send_signal(signal.SIGINT)
-        try:
-            error = run.communicate(timeout=30)[1]  # alone it would take minutes
-        except subprocess.TimeoutExpired:
-            run.kill()
-            raise
-    assert error.splitlines()[-1] == "KeyboardInterrupt"
+    assert interrupted(THREADED, after=2) == "KeyboardInterrupt"
 
 
 def test_a_small_memory_limit_holds_for_the_sums_of_super_parents():

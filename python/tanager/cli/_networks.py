@@ -46,7 +46,7 @@ def _read(name: str, class_name: str | None) -> Network:
     from ..interop import read_bif, read_xmlbif
     from ..network import Network
     from ._errors import InputError
-    from .predict import read_model
+    from ._models import read_model
 
     form = network_format(name)
     if form == "onnx":

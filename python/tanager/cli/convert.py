@@ -67,8 +67,8 @@ def _convert_model(options: argparse.Namespace) -> None:
     from .._model_file import from_model, to_model
     from ._errors import InputError
     from ._formats import DASH, ending_format
+    from ._models import read_model
     from ._output import whole_file
-    from .predict import read_model
 
     if options.output != DASH and ending_format(options.output) not in (None, "model"):
         raise InputError(

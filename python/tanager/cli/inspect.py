@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     """Read a model file, and show."""
     from .._model_file import from_model
     from ._model_facts import facts, file_facts, table_of
-    from .predict import read_model
+    from ._models import read_model
 
     content = read_model(options.model)
     clf = from_model(content)

@@ -62,20 +62,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Predict."""
-    from .._model_file import from_model
-    from ._errors import InputError
     from ._formats import DASH, Format, output_format
     from ._model_rows import ModelRows
+    from ._models import open_predictor
     from ._output import table_writer
     from ._progress_rows import rows_bar
     from ._sources import ArrowSource
     from ._training import open_data
 
-    if options.model == options.data == DASH:
-        raise InputError("standard input can be the model or the rows, but not both")
-    model = read_model(options.model)
-    clf = from_model(model)
-    clf.set_params(n_jobs=-1 if options.threads is None else options.threads)
+    model, clf = open_predictor(options, "rows")
     sources = open_data(options)
     first = sources[0]
     keep = first.names if options.keep == ["all"] and "all" not in first.names else options.keep
@@ -93,21 +88,6 @@ def run(options: argparse.Namespace) -> None:
     ):
         for kept, proba, classes in predicted(clf, rows.batches(tell)):
             writer.write(answers.batch(kept, proba, classes, coded=form == "csv"))
-
-
-def read_model(name: str) -> _core.Model:
-    """Read a model file, or standard input."""
-    from .. import _core
-    from ._errors import InputError
-    from ._formats import DASH, standard_input
-
-    if name == DASH:
-        return _core.Model.from_bytes(standard_input().read())
-    try:
-        return _core.Model.load(name)
-    except _core.ModelFileError as error:
-        message = str(error)
-        raise InputError(message if name in message else f"{name}: {message}") from None
 
 
 def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:

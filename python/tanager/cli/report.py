@@ -34,19 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the report."""
-    from .._model_file import from_model
-    from ._errors import InputError
-    from ._formats import DASH
     from ._model_facts import facts, file_facts
+    from ._models import open_predictor
     from ._output import whole_file
     from ._report_text import report_text
-    from .predict import read_model
 
-    if options.model == options.data == DASH:
-        raise InputError("standard input can be the model or the table, but not both")
-    content = read_model(options.model)
-    clf = from_model(content)
-    clf.set_params(n_jobs=-1 if options.threads is None else options.threads)
+    content, clf = open_predictor(options, "table")
     with whole_file(options.output) as file:
         found = {"file": file_facts(options.model, content), **facts(clf)}
         outcome = None if options.data is None else judge(options, content, clf)
