@@ -21,13 +21,14 @@ os.environ.update(harness.ONE_THREAD)  # before NumPy is loaded
 
 from benchmarks import command
 from benchmarks.options import QUICK, Options
-from benchmarks.row_fits import elr, expectation, regression
+from benchmarks.row_fits import elr, expectation, prediction, regression
 
 #: One line for each; a benchmark is a function of a report and options, in a module of its own.
 BENCHMARKS: dict[str, command.Benchmark] = {
     "elr": elr,
     "em": expectation,
     "regression": regression,
+    "prediction": prediction,
 }
 
 
