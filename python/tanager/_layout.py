@@ -1,0 +1,253 @@
+"""Where the variables of a network go on a page: in rows, parents above their children, with room for every arc.
+
+The layout of Sugiyama, Tagawa and Toda (1981): nodes are put in layers, layers are ordered so that few arcs cross, and
+places along them are chosen so that arcs are steep. Two things differ, since networks of classifiers are flat and wide: a
+layer holds no more than fits the page, so what does not goes to a later one; and arcs that pass layers go through lanes
+that are kept free for them, one for all arcs of a parent. So no arc runs through a node, however long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ._layout_layers import Layered, children_of, count_lanes, parents_first, split_into_layers, with_lanes
+from ._layout_order import ordered_layers
+from ._layout_places import LANE, LANE_GAP, NODE_GAP, places_along
+
+Point = tuple[float, float]
+
+#: Between layers: at least so much, and more where arcs go far to the side, up to so much; and between parts of a network.
+_LEAST_GAP, _USUAL_GAP, _MOST_GAP, _STEEPNESS = 2.5, 3.2, 7.0, 0.1
+_PART_GAP = 2.5
+#: How far apart the arcs into one node end.
+_PORT_GAP = 1.2
+
+
+class Layout(NamedTuple):
+    """Places on a page whose corner at the top left is (0, 0), with y downwards.
+
+    Attributes
+    ----------
+    centers : list of (float, float)
+        The middle of every node.
+    width, height : float
+        The size of the page.
+    routes : dict of (int, int) to list of (float, float)
+        For every arc (parent, child) the points that it goes through, from the lower side of the parent to the upper side
+        of the child, each below that before. Between two of them it is to be drawn with vertical ends: a cubic curve whose
+        inner control points are at half the height, and a line where both are above each other. Then it touches no node.
+    """
+
+    centers: list[Point]
+    width: float
+    height: float
+    routes: dict[tuple[int, int], list[Point]]
+
+
+def layered_layout(
+    names: Sequence[str],
+    parents: Sequence[Sequence[int]],
+    widths: Sequence[float],
+    heights: Sequence[float] | float = 2.0,
+    *,
+    aspect: float = 1.5,
+) -> Layout:
+    """Lay out a directed graph without cycles; the same graph always gets the same layout.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What the nodes are called in messages.
+    parents : sequence of sequence of int
+        The positions of the parents of every node.
+    widths : sequence of float
+        How wide every node is, in font sizes: other lengths are chosen to go with that.
+    heights : sequence of float or float, default=2.0
+        How high every node is, or all of them are.
+    aspect : float, default=1.5
+        The width of the page, relative to its height, that is aimed at.
+
+    Returns
+    -------
+    Layout
+
+    Examples
+    --------
+    >>> from tanager._layout import layered_layout
+    >>> layout = layered_layout(["a", "b", "c"], [[], [0], [0]], [2.0, 2.0, 2.0])
+    >>> layout.centers
+    [(2.75, 1.0), (1.0, 5.5), (4.5, 5.5)]
+    """
+    n = len(names)
+    tall = [float(heights)] * n if isinstance(heights, (int, float)) else [float(h) for h in heights]
+    _check(names, parents, widths, tall)
+    if n == 0:
+        return Layout([], 0.0, 0.0, {})
+    parts = [_part(nodes, parents, widths, tall) for nodes in _connected(parents)]
+    limit = _best_limit(parts, aspect)
+    return _packed(n, parts, [_draw_part(part, limit) for part in parts], limit)
+
+
+class _Part(NamedTuple):
+    """A connected part of the graph: its nodes, and what belongs to each, by position among them."""
+
+    nodes: list[int]
+    parents: list[list[int]]
+    widths: list[float]
+    heights: list[float]
+
+
+def _part(
+    nodes: list[int], parents: Sequence[Sequence[int]], widths: Sequence[float], heights: Sequence[float]
+) -> _Part:
+    place = {v: i for i, v in enumerate(nodes)}
+    own = [[place[p] for p in parents[v]] for v in nodes]
+    return _Part(nodes, own, [float(widths[v]) for v in nodes], [heights[v] for v in nodes])
+
+
+def _check(
+    names: Sequence[str], parents: Sequence[Sequence[int]], widths: Sequence[float], heights: Sequence[float]
+) -> None:
+    n = len(names)
+    if not len(parents) == len(widths) == len(heights) == n:
+        raise ValueError(
+            f"there are {n} names, but parents of {len(parents)}, widths of {len(widths)} and heights of {len(heights)}"
+        )
+    for child, found in enumerate(parents):
+        wrong = [p for p in found if not 0 <= p < n]
+        if wrong:
+            raise ValueError(f"the parents of {names[child]!r} must be from 0 to {n - 1}, but one is {wrong[0]}")
+        if len(set(found)) < len(found):
+            raise ValueError(f"the parents of {names[child]!r} must differ, but are {list(found)}")
+    free = set(parents_first(parents))
+    if len(free) < n:
+        caught = next(v for v in range(n) if v not in free)
+        raise ValueError(f"arcs must not form cycles, but one leads to {names[caught]!r}")
+
+
+def _connected(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the nodes of every connected part, in order."""
+    children = children_of(parents)
+    seen = [False] * len(parents)
+    parts = []
+    for start in range(len(parents)):
+        if seen[start]:
+            continue
+        seen[start] = True
+        part = [start]
+        for v in part:  # grows
+            for other in [*parents[v], *children[v]]:
+                if not seen[other]:
+                    seen[other] = True
+                    part.append(other)
+        parts.append(sorted(part))
+    return parts
+
+
+def _best_limit(parts: list[_Part], aspect: float) -> float:
+    """Return how wide layers may be, so that the page has about the shape that is aimed at."""
+    total = sum(sum(part.widths) + NODE_GAP * len(part.widths) for part in parts)
+    limit, best, found = max(max(part.widths) for part in parts), float("inf"), 0.0
+    while True:
+        _, width, height = _shelves([_estimated_size(part, limit) for part in parts], limit)
+        worse = max(width / height / aspect, height / width * aspect)
+        if worse < best:
+            best, found = worse, limit
+        if limit >= total:
+            return found
+        limit = min(limit * 1.15, total)
+
+
+def _estimated_size(part: _Part, limit: float) -> Point:
+    """Return width and height of a part, before its layers are ordered."""
+    if len(part.nodes) == 1:
+        return part.widths[0], part.heights[0]
+    layer_of = split_into_layers(part.parents, part.widths, limit)
+    rows = [lanes * (LANE + LANE_GAP) - NODE_GAP for lanes in count_lanes(layer_of, part.parents)]
+    tall = [0.0] * len(rows)
+    for layer, width, height in zip(layer_of, part.widths, part.heights, strict=True):
+        rows[layer] += width + NODE_GAP
+        tall[layer] = max(tall[layer], height)
+    return max(rows), sum(tall) + (len(rows) - 1) * _USUAL_GAP
+
+
+def _shelves(boxes: list[Point], limit: float) -> tuple[list[Point], float, float]:
+    """Put boxes on shelves, high ones first; return where the corner of each goes, and the width and height of all."""
+    corners: list[Point] = [(0.0, 0.0)] * len(boxes)
+    x = y = width = height = 0.0
+    # Boxes that are wider than the page have a shelf of their own.
+    for i in sorted(range(len(boxes)), key=lambda i: (-boxes[i][1], i)):
+        wide, high = boxes[i]
+        gap = NODE_GAP if high == height else _PART_GAP
+        if x and x + gap + wide > limit + 1e-9:
+            x, y, height = 0.0, y + height + (NODE_GAP if high == height else _PART_GAP), 0.0
+        x = x + gap if x else 0.0
+        corners[i] = x, y
+        x, height = x + wide, max(height, high)
+        width = max(width, x)
+    return corners, width, y + height
+
+
+def _draw_part(part: _Part, limit: float) -> Layout:
+    """Lay out one connected part; lanes are numbered after its nodes."""
+    if len(part.nodes) == 1:
+        return Layout([(part.widths[0] / 2, part.heights[0] / 2)], part.widths[0], part.heights[0], {})
+    layered = with_lanes(split_into_layers(part.parents, part.widths, limit), part.parents)
+    layers = ordered_layers(layered)
+    x, width = places_along(layers, layered, part.widths)
+    tops, bottoms = _rows(layers, layered, x, part.heights)
+    layer_of = layered.layer_of
+    middles = [(tops[layer] + bottoms[layer]) / 2 for layer in layer_of[: layered.n_nodes]]
+    ends = _ports(layered, x, part.widths)
+    routes = {}
+    for (parent, child), lanes in layered.lanes.items():
+        points = [(x[parent], middles[parent] + part.heights[parent] / 2), (x[parent], bottoms[layer_of[parent]])]
+        for lane in lanes:
+            points += [(x[lane], tops[layer_of[lane]]), (x[lane], bottoms[layer_of[lane]])]
+        end = ends[parent, child]
+        points += [(end, tops[layer_of[child]]), (end, middles[child] - part.heights[child] / 2)]
+        routes[part.nodes[parent], part.nodes[child]] = [
+            point for i, point in enumerate(points) if i == 0 or point[1] > points[i - 1][1] + 1e-9
+        ]
+    return Layout(list(zip(x[: layered.n_nodes], middles, strict=True)), width, bottoms[-1], routes)
+
+
+def _rows(
+    layers: list[list[int]], layered: Layered, x: list[float], heights: list[float]
+) -> tuple[list[float], list[float]]:
+    """Return where every layer begins and ends; the farther arcs go to the side, the more room is above it."""
+    tops, bottoms, y = [], [], 0.0
+    for number, layer in enumerate(layers):
+        if number:
+            reach = max(abs(x[u] - x[v]) for v in layer for u in layered.above[v])
+            y += min(max(_LEAST_GAP, _STEEPNESS * reach), _MOST_GAP)
+        tops.append(y)
+        y += max(heights[v] for v in layer if v < len(heights))
+        bottoms.append(y)
+    return tops, bottoms
+
+
+def _ports(layered: Layered, x: list[float], widths: list[float]) -> dict[tuple[int, int], float]:
+    """Return where every arc ends on the upper side of its child: next to each other, in the order in which they come."""
+    coming: dict[int, list[tuple[float, int]]] = {}
+    for (parent, child), lanes in layered.lanes.items():
+        coming.setdefault(child, []).append((x[lanes[-1] if lanes else parent], parent))
+    ends = {}
+    for child, found in coming.items():
+        step = min(_PORT_GAP, 0.8 * widths[child] / len(found))
+        for i, (_, parent) in enumerate(sorted(found)):
+            ends[parent, child] = x[child] + (i - (len(found) - 1) / 2) * step
+    return ends
+
+
+def _packed(n: int, parts: list[_Part], drawn: list[Layout], limit: float) -> Layout:
+    corners, width, height = _shelves([(d.width, d.height) for d in drawn], max(limit, *(d.width for d in drawn), 0.0))
+    centers: list[Point] = [(0.0, 0.0)] * n
+    routes = {}
+    for part, one, (left, top) in zip(parts, drawn, corners, strict=True):
+        for v, (x, y) in zip(part.nodes, one.centers, strict=True):
+            centers[v] = x + left, y + top
+        for arc, points in one.routes.items():
+            routes[arc] = [(x + left, y + top) for x, y in points]
+    return Layout(centers, width, height, routes)
