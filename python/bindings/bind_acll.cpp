@@ -44,8 +44,8 @@ double score_of(const CountSet& counts, const Parents& parents, const std::strin
   return acll_score(to_structure(parents), counts, options);
 }
 
-Array<double> weights_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
-                         double pseudo_counts, int threads) {
+Array<double> tree_weights_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
+                              double pseudo_counts, int threads) {
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
   std::vector<double> weights;
   {
@@ -88,7 +88,7 @@ void bind_acll(py::module_& m) {
         py::arg("assumption"), py::arg("a"), py::arg("b"), py::arg("pseudo_counts"));
   m.def("acll_score", &score_of, py::arg("counts"), py::arg("parents"), py::arg("assumption"), py::arg("a"),
         py::arg("b"), py::arg("pseudo_counts"));
-  m.def("acll_tree_weights", &weights_of, py::arg("counts"), py::arg("assumption"), py::arg("a"), py::arg("b"),
+  m.def("acll_tree_weights", &tree_weights_of, py::arg("counts"), py::arg("assumption"), py::arg("a"), py::arg("b"),
         py::arg("pseudo_counts"), py::arg("threads") = 1);
   m.def("learn_acll_tree", &tree_of, py::arg("counts"), py::arg("assumption"), py::arg("a"), py::arg("b"),
         py::arg("pseudo_counts"), py::arg("root") = py::none(), py::arg("threads") = 1);

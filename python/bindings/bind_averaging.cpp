@@ -11,7 +11,7 @@
 namespace tanager::python {
 namespace {
 
-Aode learn(const CountSet& counts, double alpha, double min_count, std::vector<double> class_prior) {
+Aode learn_from_counts(const CountSet& counts, double alpha, double min_count, std::vector<double> class_prior) {
   const py::gil_scoped_release release;
   return learn_aode(counts, {alpha, min_count, std::move(class_prior)});
 }
@@ -20,13 +20,13 @@ void check_feature(const Aode& aode, std::size_t feature) {
   if (feature >= aode.n_features()) throw py::index_error("no such feature");
 }
 
-Array<double> single(const Aode& aode, std::size_t feature) {
+Array<double> single_table(const Aode& aode, std::size_t feature) {
   check_feature(aode, feature);
   return copy_array(aode.single(feature), {aode.cardinalities()[feature], aode.n_classes()});
 }
 
 /// P(child | parent, class): [value of the parent][value of the child][class]
-Array<double> pair(const Aode& aode, std::size_t parent, std::size_t child) {
+Array<double> pair_table(const Aode& aode, std::size_t parent, std::size_t child) {
   check_feature(aode, parent);
   check_feature(aode, child);
   if (parent == child) throw py::index_error("a feature is not its own parent");
@@ -51,8 +51,8 @@ void bind_averaging(py::module_& m) {
       .def_property_readonly("class_probabilities", [](const Aode& a) { return copy_array(a.class_probabilities()); })
       .def_property_readonly("min_count", &Aode::min_count)
       .def_property_readonly("n_parameters", &Aode::n_parameters)
-      .def("single", &single, py::arg("feature"))
-      .def("pair", &pair, py::arg("parent"), py::arg("child"))
+      .def("single", &single_table, py::arg("feature"))
+      .def("pair", &pair_table, py::arg("parent"), py::arg("child"))
       .def(
           "value_counts",
           [](const Aode& a, std::size_t feature) {
@@ -61,7 +61,7 @@ void bind_averaging(py::module_& m) {
           },
           py::arg("feature"));
   py::class_<AodePredictor, AnyPredictor>(m, "AodePredictor").def(py::init<const Aode&>(), py::arg("aode"));
-  m.def("learn_aode", &learn, py::arg("counts"), py::arg("alpha") = 1.0, py::arg("min_count") = 0.0,
+  m.def("learn_aode", &learn_from_counts, py::arg("counts"), py::arg("alpha") = 1.0, py::arg("min_count") = 0.0,
         py::arg("class_prior") = std::vector<double>{});
 }
 

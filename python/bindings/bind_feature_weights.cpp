@@ -57,7 +57,8 @@ WanbiaObjective make_objective(const Parents& parents, const Dataset& data, cons
   return WanbiaObjective(to_structure(parents), data, counts, options);
 }
 
-std::pair<double, Array<double>> evaluate(const WanbiaObjective& objective, const Array<double>& weights, int threads) {
+std::pair<double, Array<double>> evaluate_objective(const WanbiaObjective& objective, const Array<double>& weights,
+                                                    int threads) {
   const auto given = as_span(weights);
   std::vector<double> gradient(objective.n_features());
   double value = 0;
@@ -88,7 +89,7 @@ void bind_feature_weights(py::module_& m) {
            py::arg("alpha") = 1.0, py::arg("class_prior") = std::vector<double>(), py::arg("objective") = "cll",
            py::arg("renormalize") = false)
       .def_property_readonly("total_weight", &WanbiaObjective::total_weight)
-      .def("evaluate", &evaluate, py::arg("weights").noconvert(), py::arg("threads") = 1)
+      .def("evaluate", &evaluate_objective, py::arg("weights").noconvert(), py::arg("threads") = 1)
       .def("network", &network, py::arg("weights").noconvert());
 }
 

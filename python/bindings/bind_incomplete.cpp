@@ -22,7 +22,7 @@ RowGoal goal_of(const std::string& name) {
                          {{"likelihood", RowGoal::kLikelihood}, {"conditional", RowGoal::kConditionalLikelihood}});
 }
 
-ClimbMethod method_of(const std::string& name) {
+ClimbMethod climb_method(const std::string& name) {
   return chosen<ClimbMethod>("the optimizer", name,
                              {{"cg", ClimbMethod::kConjugateGradient}, {"lbfgs", ClimbMethod::kLbfgs}});
 }
@@ -77,7 +77,7 @@ py::dict em(const Parents& parents, const Dataset& data, double alpha, std::vect
 py::dict apn(const Parents& parents, const Dataset& data, double alpha, std::vector<double> class_prior,
              const std::string& optimizer, double tol, std::size_t max_iter, py::object report, int threads) {
   const Structure structure = to_structure(parents);
-  const ClimbMethod method = method_of(optimizer);
+  const ClimbMethod method = climb_method(optimizer);
   return fitted(std::move(report), [&](const auto& keep_going) {
     return estimate_apn(structure, data, {alpha, std::move(class_prior), method, tol, max_iter, keep_going}, threads);
   });
@@ -91,7 +91,7 @@ py::dict elr(const Parents& parents, const Dataset& data, double alpha, std::vec
   ElrOptions options;
   options.alpha = alpha;
   options.class_prior = std::move(class_prior);
-  options.method = method_of(optimizer);
+  options.method = climb_method(optimizer);
   options.l2 = l2;
   options.tol = tol;
   options.max_iter = max_iter;

@@ -44,7 +44,7 @@ ParentLists kdb(const CountSet& counts, std::size_t k, int threads) {
   return parents_of(learn_kdb(counts, {k}, threads));
 }
 
-Array<double> weights(const CountSet& counts, const std::string& score, int threads) {
+Array<double> chow_liu_weights_of(const CountSet& counts, const std::string& score, int threads) {
   const Score kind = score_of(score);
   std::vector<double> values;
   {
@@ -73,7 +73,7 @@ void bind_learning(py::module_& m) {
       py::arg("table").noconvert());
   m.def("family_score", &score_family, py::arg("counts"), py::arg("child"), py::arg("parents"), py::arg("score"),
         py::arg("equivalent_sample_size") = 1.0);
-  m.def("chow_liu_weights", &weights, py::arg("counts"), py::arg("score"), py::arg("threads") = 1);
+  m.def("chow_liu_weights", &chow_liu_weights_of, py::arg("counts"), py::arg("score"), py::arg("threads") = 1);
   m.def("learn_chow_liu", &chow_liu, py::arg("counts"), py::arg("score"), py::arg("root") = py::none(),
         py::arg("threads") = 1);
   m.def("learn_kdb", &kdb, py::arg("counts"), py::arg("k"), py::arg("threads") = 1);

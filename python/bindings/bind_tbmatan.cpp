@@ -21,9 +21,9 @@ namespace {
 
 using Method = TbmatanPredictor::Method;
 
-Tbmatan learn(const CountSet& counts, double equivalent_sample_size, std::optional<double> stubbornness,
-              const std::optional<Array<double>>& edge_beliefs, std::vector<double> class_prior,
-              std::uint64_t max_assignments, std::uint32_t n_trees, int threads) {
+Tbmatan learn_tbmatan(const CountSet& counts, double equivalent_sample_size, std::optional<double> stubbornness,
+                      const std::optional<Array<double>>& edge_beliefs, std::vector<double> class_prior,
+                      std::uint64_t max_assignments, std::uint32_t n_trees, int threads) {
   TbmatanOptions options{equivalent_sample_size, stubbornness, {}, std::move(class_prior), max_assignments, n_trees};
   if (edge_beliefs) {
     const auto n = static_cast<py::ssize_t>(counts.n_features());
@@ -38,7 +38,7 @@ Tbmatan learn(const CountSet& counts, double equivalent_sample_size, std::option
 }
 
 /// Mantissas and exponents, [u][v], zero on the diagonal.
-std::pair<Array<double>, Array<std::int64_t>> weights_of(const Tbmatan& model) {
+std::pair<Array<double>, Array<std::int64_t>> edge_weights_of(const Tbmatan& model) {
   const std::size_t n = model.n_features();
   std::vector<double> mantissas(n * n, 0.0);
   std::vector<std::int64_t> exponents(n * n, 0);
@@ -53,7 +53,7 @@ std::pair<Array<double>, Array<std::int64_t>> weights_of(const Tbmatan& model) {
   return {to_array(std::move(mantissas), shape), to_array(std::move(exponents), shape)};
 }
 
-Network network_of(const Tbmatan& model, const std::vector<Edge>& edges) {
+Network tree_network(const Tbmatan& model, const std::vector<Edge>& edges) {
   const std::size_t n = model.n_features();
   if (edges.size() + 1 != n)
     throw InvalidInput("a tree over " + std::to_string(n) + " features has " + std::to_string(n - 1) + " edges, not " +
@@ -109,7 +109,7 @@ TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method)
 
 void bind_tbmatan(py::module_& m) {
   py::class_<Tbmatan>(m, "Tbmatan")
-      .def(py::init(&learn), py::arg("counts"), py::arg("equivalent_sample_size") = 10.0,
+      .def(py::init(&learn_tbmatan), py::arg("counts"), py::arg("equivalent_sample_size") = 10.0,
            py::arg("stubbornness") = py::none(), py::arg("edge_beliefs").noconvert() = py::none(),
            py::arg("class_prior") = std::vector<double>{}, py::arg("max_assignments") = 4096, py::arg("n_trees") = 200,
            py::arg("threads") = 1)
@@ -123,14 +123,14 @@ void bind_tbmatan(py::module_& m) {
       .def_property_readonly("counts", &Tbmatan::counts, py::return_value_policy::copy)
       .def_property_readonly("class_probabilities",
                              [](const Tbmatan& t) { return copy_array(t.class_probabilities()); })
-      .def_property_readonly("edge_weights", &weights_of)
+      .def_property_readonly("edge_weights", &edge_weights_of)
       .def_property_readonly("edge_beliefs", &beliefs_of)
       .def_property_readonly("equivalent_sample_size",
                              [](const Tbmatan& t) { return t.options().equivalent_sample_size; })
       .def_property_readonly("stubbornness", [](const Tbmatan& t) { return t.options().stubbornness; })
       .def_property_readonly("max_assignments", [](const Tbmatan& t) { return t.options().max_assignments; })
       .def_property_readonly("n_trees", [](const Tbmatan& t) { return t.options().n_trees; })
-      .def("network_of", &network_of, py::arg("edges"));
+      .def("network_of", &tree_network, py::arg("edges"));
   py::class_<TbmatanPredictor, AnyPredictor>(m, "TbmatanPredictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("method") = "auto")
       .def("watched", &watched)
