@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,38 @@ class ReadingMethods:
         from .explain import explain_rows
 
         return explain_rows(self, X, against, order, changeable, max_pairs)  # type: ignore[arg-type]
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write a report on the model: one HTML file that needs nothing else and opens in any browser.
+
+        It holds a model card, the network as a drawing to move about in, with the table of every node that is picked, and a panel
+        in which one picks what is known of a case and watches probabilities and contributions (as of `explain`) change: exact
+        inference in the page. Models of more than 500,000 numbers, or that would take about a second for an answer, have no
+        such panel, and the page says so. The same model always gives the same file.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to, whole or not at all; the usual ending is ``.html``.
+        X, y : table and classes, default=None
+            Rows to judge the model by, best such that it was not learned from: scores with intervals, the confusion matrix and
+            calibration are then shown, too. Classes that the model does not know count as wrong.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> clf = tg.TANClassifier().fit(data.X[::2], data.y[::2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "monks.html")
+        ...     clf.report(path, data.X[1::2], data.y[1::2])
+        ...     path.read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
+        from ._report import write_report
+
+        write_report(self, path, X, y)  # type: ignore[arg-type]
 
     def _count_estimates(self, columns: list[npt.NDArray[Any]], n_rows: int) -> int:  # noqa: ARG002
         """Count the rows of which predictions are only estimated."""

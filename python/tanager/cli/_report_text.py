@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 
 if TYPE_CHECKING:
-    from ._judgment import Judgment
+    from .._judgment import Judgment
 
 _MOST_CLASSES = 20  # in a confusion matrix
 _MOST_VALUES = 12  # of a feature

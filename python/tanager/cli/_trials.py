@@ -15,7 +15,7 @@ from .._cv_result import CrossValidation
 from .._progress import stopping
 from ..evaluation import cross_validate
 from ._errors import THREADS, sentence
-from ._summary import n_parameters
+from .._model_summary import n_parameters
 
 # How long a method that was told to end may take to do so, before others go on beside it.
 _PATIENCE = 10.0

@@ -80,7 +80,7 @@ def learn(clf: Any, data: Any) -> None:
 
 
 def _say_done(clf: Any, data: Any, name: str, seconds: float) -> None:
-    from ._summary import one_line
+    from .._model_summary import one_line
 
     rows = "" if data.n_rows is None else f" from {data.n_rows:,} rows"
     print(f"{name}: {one_line(clf)}; learned{rows} in {seconds:.3g} s")  # noqa: T201

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base import BaseClassifier
+from ._base import BaseClassifier
 
 
 def n_parameters(clf: BaseClassifier) -> int | None:

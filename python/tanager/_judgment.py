@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from ..evaluation import auc
-from ._errors import InputError
+from .evaluation import auc
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
+Interval = tuple[float, float]
+
 _BINS = 10
-
-
-def class_codes(column: Any, content: Any, name: str, missing: Sequence[str]) -> Codes:
-    """Return the position of every true class among those of the model; -1 for a class that it does not know."""
-    texts = [content.class_name(i) for i in range(len(content.classes))]
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    known = {text: position for position, text in enumerate(texts)}
-    codes = []
-    for value in column.dictionary.to_pylist():
-        text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
-        codes.append(-2 if value is None or text in missing else known.get(text, known.get(_as_whole(text), -1)))
-    found: Codes = np.array([*codes, -2], dtype=np.int64)[column.indices.fill_null(len(codes)).to_numpy()]
-    if (found == -2).any():
-        raise InputError(f"the class {name!r} is missing in {int((found == -2).sum()):,} rows; leave them out")
-    return found
-
-
-def _as_whole(text: str) -> str:
-    """Return 3 for 3.0, as whole numbers are read."""
-    return text.removesuffix(".0")
+#: Of a normal distribution: 95 % lie this many standard deviations around the mean.
+_NORMAL = 1.959963984540054
 
 
 class Judgment:
@@ -74,9 +53,27 @@ class Judgment:
         return float((self.predicted == self.truth).mean())
 
     @cached_property
+    def accuracy_interval(self) -> Interval:
+        """The 95 % interval of the accuracy by Wilson's score, which never leaves 0 to 1."""
+        n, p = self.n_rows, self.accuracy
+        shrink = 1 + _NORMAL**2 / n
+        center = (p + _NORMAL**2 / (2 * n)) / shrink
+        half = _NORMAL / shrink * float(np.sqrt(p * (1 - p) / n + _NORMAL**2 / (4 * n**2)))
+        return max(0.0, center - half), min(1.0, center + half)
+
+    @cached_property
     def log_score(self) -> float:
         """The mean of -ln P(true class)."""
-        return _log_score(self.truth, self.proba)
+        return float(_losses(self.truth, self.proba).mean())
+
+    @cached_property
+    def log_score_interval(self) -> Interval | None:
+        """The 95 % interval of the log score from the standard error over rows; None where it has none."""
+        losses = _losses(self.truth, self.proba)
+        if len(losses) < 2 or not np.isfinite(losses).all():
+            return None
+        half = _NORMAL * float(losses.std(ddof=1)) / float(np.sqrt(len(losses)))
+        return max(0.0, self.log_score - half), self.log_score + half
 
     @cached_property
     def auc(self) -> float:
@@ -91,7 +88,7 @@ class Judgment:
         """Accuracy and log score of a model that always gives the classes their shares in this table."""
         shares = np.bincount(self.truth[self.truth >= 0], minlength=len(self.labels)) / self.n_rows
         rows = np.broadcast_to(shares, self.proba.shape)
-        return float(shares.max()), _log_score(self.truth, rows)
+        return float(shares.max()), float(_losses(self.truth, rows).mean())
 
     @cached_property
     def confusion(self) -> npt.NDArray[np.int64]:
@@ -126,7 +123,8 @@ class Judgment:
         return sum(n * abs(mean - share) for _, _, n, mean, share in self.calibration()) / self.n_rows
 
 
-def _log_score(truth: Codes, proba: Floats) -> float:
+def _losses(truth: Codes, proba: Floats) -> Floats:
     chosen = np.where(truth >= 0, proba[np.arange(len(truth)), truth], 0.0)
     with np.errstate(divide="ignore"):
-        return float(-np.log(chosen).mean())
+        losses: Floats = -np.log(chosen)
+    return losses

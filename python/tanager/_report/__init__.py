@@ -1,0 +1,146 @@
+"""A report on a model as one HTML file that needs nothing else: card, scores, drawing, what-if panel."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._base import BaseClassifier
+from .._bif_write import write_text
+from .._encoding import encode_labels
+from .._judgment import Judgment
+from .._model_summary import one_line
+from .._shown import escaped, shown
+from ._card import card_html, features_html
+from ._drawing import drawing_of
+from ._inference import MOST_NUMBERS, Absent, inference_of
+from ._numbers import packed
+from ._scores import scores_html
+
+__all__ = ["report_html", "write_report"]
+
+_SCRIPTS = ("inference.js", "averages.js", "drawing.js", "table.js", "panel.js")
+
+
+def write_report(clf: BaseClassifier, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+    """Write a report, as ``clf.report`` says."""
+    clf._check_fitted()
+    if (X is None) != (y is None):
+        raise ValueError("a report shows scores for X and y together, but only one of them came")
+    judgment = None if X is None else _judge(clf, X, y)
+    write_text(path, report_html(clf, judgment))
+
+
+def _judge(clf: BaseClassifier, X: Any, y: Any) -> Judgment:
+    proba = clf.predict_proba(X)
+    found, codes = encode_labels(y)
+    if len(codes) != len(proba):
+        raise ValueError(f"X has {len(proba)} rows, but y has {len(codes)}")
+    if not len(codes):
+        raise ValueError("scores need at least one row, but X has none")
+    known = {label: position for position, label in enumerate(clf.classes_.tolist())}
+    truth = np.array([known.get(label, -1) for label in found.tolist()], dtype=np.int64)[codes]
+    labels = [shown(label) for label in clf.classes_.tolist()]
+    return Judgment("given rows", labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
+
+
+def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: str | None = None) -> str:
+    """Return the page; `source` is what the model's file is called. The same model always gives the same text."""
+    names = [shown(name) for name in clf._schema.feature_names]
+    payload: dict[str, Any] = {
+        "className": shown(clf._schema.class_name),
+        "classes": [shown(label) for label in clf.classes_.tolist()],
+        "features": [
+            {"name": name, "labels": [shown(label) for label in column.labels()]}
+            for name, column in zip(names, clf._encoder.columns, strict=True)
+        ],
+    }
+    payload["model"] = _or_reason(inference_of, clf)
+    payload["drawing"] = _or_reason(drawing_of, clf)
+    payload["tables"] = _tables(clf, whole="absent" not in payload["model"])
+    parts = {
+        "title": f"{shown(clf._schema.class_name)}: report on a model",
+        "heading": escaped(clf._schema.class_name),
+        "summary": escaped(f"{one_line(clf)[0].upper()}{one_line(clf)[1:]}."),
+        "source": "" if source is None else f"<p class=source>Model file <bdi>{escaped(source)}</bdi></p>",
+        "card": card_html(clf),
+        "scores": "" if judgment is None else scores_html(judgment),
+        "scores_link": "" if judgment is None else '<a href="#scores">Scores</a>',
+        "features": features_html(clf),
+        "version": __version__,
+    }
+    return _page(parts, payload)
+
+
+def _or_reason(make: Any, clf: BaseClassifier) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = make(clf)
+    except Absent as reason:
+        return {"absent": f"{str(reason)[0].upper()}{str(reason)[1:]}."}
+    return found
+
+
+def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
+    """Return what a picked node shows: P(node | parents), the class last. Large tables are left out unless predictions need them."""
+    n = clf.n_features_in_
+    most = MOST_NUMBERS if whole else MOST_NUMBERS // (n + 1)
+    network = getattr(clf, "network_", None)
+    if hasattr(clf, "posterior_"):
+        network = clf.posterior_.map_tree
+    found: list[dict[str, Any] | None] = []
+    for f in range(n + 1):
+        if network is None:
+            core = clf._core_model
+            values = core.class_probabilities if f == n else core.single(f)
+            parents, classed = [], f < n
+        elif f == n:
+            values, parents, classed = network._core.class_table, network._class_parents, False
+        else:
+            if network._parents[f] is None:
+                found.append(None)
+                continue
+            values, parents, classed = network._core.table(f), network._parents[f], network._class_children[f]
+        numbers = packed(values) if values.size <= most else None
+        found.append({"parents": parents, "classed": bool(classed), "values": numbers})
+    return found
+
+
+def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
+    folder = files(__package__)
+    read = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", *_SCRIPTS)}
+    # Each file is a scope of its own but for the one name that they share.
+    script = "\n".join(read[name] for name in _SCRIPTS)
+    data = json.dumps(payload, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":  # what could end the element; all beyond ASCII is escaped already
+        data = data.replace(character, f"\\u{ord(character):04x}")
+    policy = (
+        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(read['style.css'])}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        **parts,
+        "title": escaped(parts["title"]),
+        "policy": policy,
+        "style": read["style.css"],
+        "script": script,
+        "data": data,
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], read["page.html"])
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
+
+
+def default_path(model: str) -> str:
+    """Return where the report on a model file goes by default: beside it."""
+    return str(Path(model).with_suffix(".html"))

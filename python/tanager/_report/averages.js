@@ -1,0 +1,253 @@
+// The average over all trees. A row without missing cells is a ratio of two sums over spanning trees, each by elimination
+// without subtraction; missing cells are summed over, or, where they can have too many values, averaged over the same
+// sampled trees that the library takes.
+
+Tanager.Tbmatan = class {
+  constructor(model, cards, nClasses) {
+    const n = cards.length;
+    Object.assign(this, { n, cards, nClasses, size: model.size, mostAssignments: model.mostAssignments, trees: model.trees });
+    this.prior = Tanager.floats(model.prior);
+    this.singles = model.singles.map(model.whole ? Tanager.counts : Tanager.floats);
+    this.pairs = model.pairs.map(model.whole ? Tanager.counts : Tanager.floats);
+    this.weights = Tanager.floats(model.weights);
+    this.naive = this.singles.map((counts, f) => Tanager.logs(this.smoothed(counts, cards[f])));
+    this.lifts = this.pairs.map((_, at) => this.liftsOf(at));
+    this.arcTables = new Map();
+    this.scale(model.exponents);
+    this.work = new Float64Array(n * n);
+    this.logAllTrees = this.logTreeSum((at) => this.weights[at]);
+  }
+
+  pair(u, v) {
+    return u < v ? (u * (2 * this.n - u - 1)) / 2 + v - u - 1 : this.pair(v, u);
+  }
+
+  // Posterior means of the distributions along the next to last axis; the class is the last.
+  smoothed(counts, values) {
+    const s = this.nClasses, share = this.size / counts.length;
+    const out = new Float64Array(counts.length);
+    for (let start = 0; start < counts.length; start += values * s)
+      for (let c = 0; c < s; ++c) {
+        let sum = values * share;
+        for (let k = 0; k < values; ++k) sum += counts[start + k * s + c];
+        for (let k = 0; k < values; ++k) out[start + k * s + c] = (counts[start + k * s + c] + share) / sum;
+      }
+    return out;
+  }
+
+  // How much more often two values come together in a class than if they were independent there.
+  liftsOf(at) {
+    const [u, v] = this.endsOf(at), s = this.nClasses, nu = this.cards[u], nv = this.cards[v];
+    const counts = this.pairs[at];
+    const ofU = new Float64Array(nu * s), ofV = new Float64Array(nv * s), ofClass = new Float64Array(s);
+    const each = (visit) => {
+      let cell = 0;
+      for (let i = 0; i < nu; ++i) for (let j = 0; j < nv; ++j) for (let c = 0; c < s; ++c) visit(i, j, c, cell++);
+    };
+    each((i, j, c, cell) => {
+      ofU[i * s + c] += counts[cell];
+      ofV[j * s + c] += counts[cell];
+      ofClass[c] += counts[cell];
+    });
+    const share = this.size / s, shareU = share / nu, shareV = share / nv, shareCell = shareU / nv;
+    const out = new Float64Array(counts.length);
+    each((i, j, c, cell) => {
+      const first = (counts[cell] + shareCell) / (ofU[i * s + c] + shareU);
+      out[cell] = first * ((ofClass[c] + share) / (ofV[j * s + c] + shareV));
+    });
+    return out;
+  }
+
+  endsOf(at) {
+    for (let u = 0; u + 1 < this.n; ++u) if (at < this.pair(u, this.n - 1) + 1) return [u, at - this.pair(u, u + 1) + u + 1];
+    return null;
+  }
+
+  // Weights are stored relative to the weakest link of the strongest path between their ends, which bounds what they can
+  // become; the factors below keep every step in range.
+  scale(exponents) {
+    const n = this.n;
+    const B = (i, j) => exponents[this.pair(i, j)];
+    this.down = new Float64Array(n * n);
+    const factors = [];
+    for (let k = 0; k + 1 < n; ++k) {
+      let largest = -Infinity;
+      for (let l = k + 1; l < n; ++l) largest = Math.max(largest, B(k, l));
+      for (let l = k + 1; l < n; ++l) this.down[k * n + l] = 2 ** (B(k, l) - largest);
+      for (let i = k + 1; i < n; ++i)
+        for (let j = i + 1; j < n; ++j) factors.push(2 ** Math.max(-1074, B(k, i) + B(k, j) - B(i, j) - largest));
+    }
+    this.factors = Float64Array.from(factors);
+  }
+
+  // ln of the sum over all trees of the products of their edges' weights, but for a constant.
+  logTreeSum(weightOf) {
+    const { n, work, down, factors } = this;
+    for (let u = 0, at = 0; u < n; ++u) for (let v = u + 1; v < n; ++v) work[u * n + v] = weightOf(at++);
+    let log = 0, product = 1, factor = 0;
+    for (let k = 0; k + 1 < n; ++k) {
+      const row = k * n;
+      let degree = 0;
+      for (let l = k + 1; l < n; ++l) degree += work[row + l] * down[row + l];
+      for (let i = k + 1; i < n; ++i) {
+        const share = work[row + i] / degree, other = i * n;
+        for (let j = i + 1; j < n; ++j) work[other + j] += share * work[row + j] * factors[factor++];
+      }
+      product *= degree;
+      if (product < 1e-150 || product > 1e150) {
+        log += Math.log(product);
+        product = 1;
+      }
+    }
+    return log + Math.log(product);
+  }
+
+  complete(row) {
+    const s = this.nClasses;
+    const cells = this.lifts.map((_, at) => {
+      const [u, v] = this.ends[at];
+      return (row[u] * this.cards[v] + row[v]) * s;
+    });
+    return Array.from(this.prior, (p, c) => {
+      let sum = Math.log(p);
+      for (let f = 0; f < this.n; ++f) sum += this.naive[f][row[f] * s + c];
+      if (this.n < 2) return sum;
+      return sum + this.logTreeSum((at) => this.weights[at] * this.lifts[at][cells[at] + c]) - this.logAllTrees;
+    });
+  }
+
+  get ends() {
+    this.allEnds ??= this.lifts.map((_, at) => this.endsOf(at));
+    return this.allEnds;
+  }
+
+  assignments(evidence) {
+    return evidence.reduce((product, code, f) => (code < 0 ? product * this.cards[f] : product), 1);
+  }
+
+  isEstimate(evidence) {
+    return this.assignments(evidence) > this.mostAssignments;
+  }
+
+  logJoint(evidence) {
+    if (this.isEstimate(evidence)) return this.sampled(evidence);
+    const missing = evidence.flatMap((code, f) => (code < 0 ? [f] : []));
+    const row = evidence.map((code) => Math.max(code, 0));
+    const largest = new Array(this.nClasses).fill(-Infinity), sums = new Array(this.nClasses).fill(0);
+    for (;;) {
+      this.complete(row).forEach((log, c) => {
+        if (log === -Infinity) return;
+        if (log > largest[c]) {
+          sums[c] *= Math.exp(largest[c] - log);
+          largest[c] = log;
+        }
+        sums[c] += Math.exp(log - largest[c]);
+      });
+      let digit = 0;
+      while (digit < missing.length && ++row[missing[digit]] === this.cards[missing[digit]]) row[missing[digit++]] = 0;
+      if (digit === missing.length) return largest.map((log, c) => log + Math.log(sums[c]));
+    }
+  }
+
+  // P(child | parent, class) of a tree, [parent][child][class].
+  arcTable(parent, child) {
+    const key = parent * this.n + child;
+    let table = this.arcTables.get(key);
+    if (!table) {
+      const counts = this.pairs[this.pair(parent, child)];
+      table = this.smoothed(parent < child ? counts : this.turned(counts, child, parent), this.cards[child]);
+      this.arcTables.set(key, table);
+    }
+    return table;
+  }
+
+  turned(counts, first, second) {
+    const s = this.nClasses, n1 = this.cards[first], n2 = this.cards[second];
+    const out = new Float64Array(counts.length);
+    for (let i = 0; i < n1; ++i)
+      for (let j = 0; j < n2; ++j) for (let c = 0; c < s; ++c) out[(j * n1 + i) * s + c] = counts[(i * n2 + j) * s + c];
+    return out;
+  }
+
+  sampled(evidence) {
+    const found = this.trees.map((tree) => this.ofTree(tree, evidence));
+    return Array.from(this.prior, (p, c) => Math.log(p) + Tanager.logSum(found.map((logs) => logs[c])));
+  }
+
+  // ln P(evidence | class) in one tree, plus that of the tree's share. Messages go from the leaves to the root; each is
+  // scaled to a largest number of one, and branches of which nothing is known send none.
+  ofTree({ share, parents, order }, evidence) {
+    const s = this.nClasses, logs = new Array(s).fill(Math.log(share));
+    const likelihoods = new Array(this.n).fill(null);
+    for (const f of order) {
+      const values = this.cards[f], parent = parents[f];
+      let own = likelihoods[f];
+      if (evidence[f] >= 0) {
+        own ??= new Float64Array(values * s).fill(1);
+        for (let k = 0; k < values; ++k) if (k !== evidence[f]) own.fill(0, k * s, (k + 1) * s);
+      }
+      if (own === null) continue;
+      if (parent < 0) {
+        const table = this.smoothed(this.singles[f], values);
+        for (let c = 0; c < s; ++c) {
+          let sum = 0;
+          for (let k = 0; k < values; ++k) sum += table[k * s + c] * own[k * s + c];
+          logs[c] += Math.log(sum);
+        }
+        continue;
+      }
+      const above = this.cards[parent], table = this.arcTable(parent, f);
+      likelihoods[parent] ??= new Float64Array(above * s).fill(1);
+      const to = likelihoods[parent], message = new Float64Array(above * s);
+      for (let i = 0; i < above; ++i)
+        for (let k = 0; k < values; ++k)
+          for (let c = 0; c < s; ++c) message[i * s + c] += table[(i * values + k) * s + c] * own[k * s + c];
+      for (let c = 0; c < s; ++c) {
+        let largest = 0;
+        for (let i = 0; i < above; ++i) largest = Math.max(largest, message[i * s + c]);
+        logs[c] += Math.log(largest);
+        for (let i = 0; i < above; ++i) to[i * s + c] *= message[i * s + c] / largest;
+      }
+    }
+    return logs;
+  }
+};
+
+// -- what is asked of any model
+
+Tanager.makeModel = (model, tables, cards, nClasses) => {
+  if (model.kind === "network") return new Tanager.Network(model, tables, cards, nClasses);
+  if (model.kind === "aode") return new Tanager.Aode(model, cards, nClasses);
+  return new Tanager.Tbmatan(model, cards, nClasses);
+};
+
+// What every known feature adds to the log-odds of every class against its rival, as explain defines it.
+Tanager.explain = (inference, order, evidence) => {
+  const nothing = evidence.map(() => -1);
+  const base = inference.logJoint(nothing);
+  const terms = evidence.map(() => base.map(() => 0));
+  const known = [...nothing];
+  let before = base;
+  for (const f of order) {
+    if (evidence[f] < 0) continue;
+    known[f] = evidence[f];
+    const after = inference.logJoint(known);
+    terms[f] = after.map((log, c) => (before[c] === -Infinity ? 0 : log - before[c]));
+    before = after;
+  }
+  const best = before.indexOf(Math.max(...before));
+  let second = best === 0 ? 1 : 0;
+  before.forEach((log, c) => {
+    if (c !== best && log > before[second]) second = c;
+  });
+  const rivals = before.map((_, c) => (c === best ? second : best));
+  const against = (logs) => logs.map((log, c) => log - logs[rivals[c]]);
+  return {
+    best,
+    rivals,
+    posterior: Tanager.posterior(before),
+    base: against(base),
+    contributions: terms.map(against),
+    logOdds: against(before),
+  };
+};
