@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -16,8 +17,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
-from . import datasets
+from . import _core, datasets
+from ._bif_write import write_text
+from ._encoding import encode_labels
 from ._model_file import load
+from ._report import judge, report_html
+from .cli._training import NamedLabels
 from .discretize import MDLPDiscretizer
 from .evaluation import CrossValidation, cross_validate
 from .shortcuts import NaiveBayesClassifier, TANClassifier
@@ -73,7 +78,7 @@ def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[s
     Parameters
     ----------
     output : Path
-        Folder for the model file, the predictions and the report; made if need be.
+        Folder for the model file, the predictions, the comparison and the report; made if need be.
     folds, seed : int
         Cross-validation: number of stratified folds, and the seed they are drawn with.
     tables : sequence of str or None
@@ -88,10 +93,15 @@ def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[s
     console.print(f"[bold]tanager demo[/bold]: {len(names)} tables, {folds}-fold cross-validation, seed {seed}\n")
     results = _compare(console, data, folds, seed)
     _show(console, data, results)
-    network, model, predictions = _save_and_reload(console, data[names[0]], output)
-    report = output / "report.md"
-    report.write_text(_report(data, results, folds, seed, network), encoding="utf-8")
-    console.print(f"\nmodel        {model}\npredictions  {predictions}\nreport       {report}")
+    network, written = _save_and_reload(console, data[names[0]], output, seed)
+    comparison = output / "comparison.md"
+    comparison.write_text(_comparison(data, results, folds, seed, network), encoding="utf-8")
+    report = written.pop("report")
+    written |= {"comparison": comparison, "report": report}
+    console.print()
+    for what, path in written.items():
+        console.print(f"{what:12} {path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nOpen {report} in a browser to look into the model.", markup=False, soft_wrap=True)
 
 
 def _methods(X: Array) -> dict[str, Any]:
@@ -158,17 +168,23 @@ def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str
     console.print(table)
 
 
-def _save_and_reload(console: Console, table: datasets.Dataset, output: Path) -> tuple[str, Path, Path]:
-    console.print(f"\nTAN on {table.name}, saved, loaded again and asked for the first rows:")
-    model, predictions = output / f"{table.name}.tng", output / "predictions.csv"
-    TANClassifier().fit(table.X, table.y).save(model)
+def _save_and_reload(console: Console, table: datasets.Dataset, output: Path, seed: int) -> tuple[str, dict[str, Path]]:
+    console.print(f"\nTAN on two thirds of {table.name}, saved, loaded again and asked for the first rows:")
+    model, predictions, report = output / f"{table.name}.tng", output / "predictions.csv", output / "report.html"
+    X = pa.table({name: table.X[:, i] for i, name in enumerate(table.feature_names)})
+    learned_from, held_out = _two_parts(table.y, seed)
+    labels = NamedLabels(table.y[learned_from], table.target_name)
+    TANClassifier().fit(X.take(learned_from), labels).save(model)
     clf: Any = load(model)  # a TANClassifier again
-    proba, predicted = clf.predict_proba(table.X), clf.predict(table.X)
+    proba, predicted = clf.predict_proba(X), clf.predict(X)
     with predictions.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)])
         for i, row in enumerate(proba):
             writer.writerow([i, table.y[i], predicted[i], *(f"{p:.6f}" for p in row)])
+    what = f"the third of {table.name} that it was not learned from"
+    outcome = judge(clf, X.take(held_out), table.y[held_out], what)
+    write_text(report, report_html(clf, outcome, model.name))
     shown = _plain_table()
     for heading in ("row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)):
         shown.add_column(str(heading), justify="right")
@@ -176,10 +192,17 @@ def _save_and_reload(console: Console, table: datasets.Dataset, output: Path) ->
         shown.add_row(str(i), str(table.y[i]), str(predicted[i]), *(f"{p:.3f}" for p in proba[i]))
     console.print(shown)
     console.print(repr(clf.network_), markup=False, highlight=False)
-    return repr(clf.network_), model, predictions
+    return repr(clf.network_), {"model": model, "predictions": predictions, "report": report}
 
 
-def _report(
+def _two_parts(y: Array, seed: int) -> tuple[Array, Array]:
+    """Return rows to learn from and a third to judge by, the same share of every class in both."""
+    classes, codes = encode_labels(y)
+    fold = _core.stratified_folds(codes, len(classes), 3, seed)
+    return np.flatnonzero(fold > 0), np.flatnonzero(fold == 0)
+
+
+def _comparison(
     data: dict[str, datasets.Dataset], results: dict[str, CrossValidation], folds: int, seed: int, network: str
 ) -> str:
     methods = next(iter(results.values())).names

@@ -18,9 +18,12 @@ def test_demo(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "monks-1" in shown
     assert "CategoricalNB" in shown
-    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert "| monks-1 | 432 x 6 |" in report
-    data = tg.datasets.load("monks-1")
+    comparison = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "| monks-1 | 432 x 6 |" in comparison
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "On 144 rows: <bdi>the third of monks-1 that it was not learned from</bdi>." in report
+    assert str(tmp_path / "out" / "report.html") in shown
+    data = tg.datasets.load("monks-1", as_frame=True)
     clf = tg.load(tmp_path / "out" / "monks-1.tng")
     with (tmp_path / "out" / "predictions.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))

@@ -149,7 +149,7 @@ def test_inspect_averages(run, squares, tmp_path, structure):
     else:
         assert found["parameters"] == clf.n_parameters_
     assert "average" in run.well("inspect", tmp_path / "m.tng")
-    assert "average" in run.well("report", tmp_path / "m.tng")
+    assert "average" in run.well("report", tmp_path / "m.tng", "-o", "-")
     done = run("inspect", tmp_path / "m.tng", "--cpt", "y")
     assert (done.code, "no single tables" in done.err) == (2, True)
 
@@ -162,14 +162,15 @@ def test_report(run, squares, tmp_path):
     clf = tg.load(tmp_path / "m.tng")
     proba = clf.predict_proba(data.X)
     accuracy = clf.score(data.X, data.y)
-    assert f"| accuracy | {accuracy:.4f} | {(data.y == 'positive').mean():.4f} |" in text
+    assert f"| accuracy | {accuracy:.4f} |" in text
+    assert f" | {(data.y == 'positive').mean():.4f} |" in text
     assert f"| log score (less is better) | {tg.evaluation.log_score(data.y, proba, clf.classes_):.4f} |" in text
     assert f"| AUC | {tg.evaluation.auc(data.y, proba, clf.classes_):.4f} |" in text
     right = (clf.predict(data.X) == data.y) & (data.y == "negative")
     assert f"| negative | **{right.sum()}** |" in text
     assert "## Whether probabilities can be trusted" in text
     assert "| top-left-square | 3 | b, o, x |" in text
-    without = run.well("report", tmp_path / "m.tng")
+    without = run.well("report", tmp_path / "m.tng", "-o", "-")
     assert "Scores" not in without
     assert "Tree-augmented naive Bayes, 9 features" in without
 
@@ -177,7 +178,33 @@ def test_report(run, squares, tmp_path):
 def test_report_counts_unknown_classes_as_wrong(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
     (tmp_path / "new.csv").write_text("sky,wind,day,code,truth\nsun,3,1,007,yes\nsun,3,1,007,never\n")
-    text = run.well("report", tmp_path / "m.tng", "--data", tmp_path / "new.csv", "--class", "truth")
+    arguments = ("report", tmp_path / "m.tng", "--data", tmp_path / "new.csv", "--class", "truth")
+    text = run.well(*arguments, "-o", "-")
     assert "1 rows are of classes that the model does not know" in text
     assert "| accuracy | 0.5000 |" in text
     assert "| log score (less is better) | inf |" in text
+
+
+def test_report_as_html(run, weather, tmp_path):
+    run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
+    assert run.well("report", tmp_path / "m.tng", "--data", weather) == f"{tmp_path / 'm.html'}\n"
+    text = (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "What predicts <bdi>play</bdi>" in text
+    assert "Model file <bdi>m.tng</bdi>" in text
+    assert "On 6 rows: " in text
+    assert run.well("report", tmp_path / "m.tng", "--data", weather, "-o", tmp_path / "other.htm") == ""
+    assert (tmp_path / "other.htm").read_text(encoding="utf-8") == text
+    assert run.well("report", tmp_path / "m.tng", "--output-format", "markdown") == f"{tmp_path / 'm.md'}\n"
+    assert (tmp_path / "m.md").read_text(encoding="utf-8").startswith("# ")
+    html = run.well("report", "-", "-o", "-", "--output-format", "html", stdin=(tmp_path / "m.tng").read_bytes())
+    assert html.startswith("<!DOCTYPE html>")
+    assert "Model file" not in html
+    assert run.well("report", "-", stdin=(tmp_path / "m.tng").read_bytes()).startswith("# standard input")
+
+
+def test_a_report_never_replaces_its_model(run, weather, tmp_path):
+    run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.html")
+    before = (tmp_path / "m.html").read_bytes()
+    done = run("report", tmp_path / "m.html")
+    assert (done.code, "would replace the model" in done.err) == (2, True)
+    assert (tmp_path / "m.html").read_bytes() == before

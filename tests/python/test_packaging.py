@@ -60,7 +60,8 @@ def test_the_installation_holds_exactly_what_it_should(distribution: metadata.Di
         if path.parts[0] == "tanager" and "__pycache__" not in path.parts
     }
     package, headers = ROOT / "python" / "tanager", ROOT / "cpp" / "include" / "tanager"
-    python = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.suffix in {".py", ".pyi"}}
+    kinds = {".py", ".pyi", ".html", ".css", ".js"}
+    python = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.suffix in kinds}
     cmake = {"Config", "ConfigVersion", "Targets", "Targets-release"}
     assert installed == {
         *python,

@@ -60,7 +60,7 @@ TOP_LEVEL = {
     *("cpp", "python", "tests", "benchmarks", "docs", "third_party"),
 }
 LONGEST_FILE = 500
-CODE = {".py", ".pyi", ".cpp", ".hpp", ".cmake", ".in", ".toml", ".sh"}
+CODE = {".py", ".pyi", ".cpp", ".hpp", ".cmake", ".in", ".toml", ".sh", ".js", ".css", ".html"}
 TEXT = CODE | {".md", ".txt", ".json", ".csv", ""}
 
 

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from ._inference import MOST_NUMBERS, Absent, inference_of
 from ._numbers import packed
 from ._scores import scores_html
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["judge", "report_html", "write_report"]
 
 _SCRIPTS = ("inference.js", "averages.js", "drawing.js", "table.js", "panel.js")
 
@@ -36,11 +35,12 @@ def write_report(clf: BaseClassifier, path: str | os.PathLike[str], X: Any = Non
     clf._check_fitted()
     if (X is None) != (y is None):
         raise ValueError("a report shows scores for X and y together, but only one of them came")
-    judgment = None if X is None else _judge(clf, X, y)
+    judgment = None if X is None else judge(clf, X, y)
     write_text(path, report_html(clf, judgment))
 
 
-def _judge(clf: BaseClassifier, X: Any, y: Any) -> Judgment:
+def judge(clf: BaseClassifier, X: Any, y: Any, name: str = "those given to the report") -> Judgment:
+    """Predict rows whose classes are known; `name` says in the page what they are."""
     proba = clf.predict_proba(X)
     found, codes = encode_labels(y)
     if len(codes) != len(proba):
@@ -50,7 +50,7 @@ def _judge(clf: BaseClassifier, X: Any, y: Any) -> Judgment:
     known = {label: position for position, label in enumerate(clf.classes_.tolist())}
     truth = np.array([known.get(label, -1) for label in found.tolist()], dtype=np.int64)[codes]
     labels = [shown(label) for label in clf.classes_.tolist()]
-    return Judgment("given rows", labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
+    return Judgment(name, labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
 
 
 def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: str | None = None) -> str:
@@ -117,7 +117,6 @@ def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
 def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
     folder = files(__package__)
     read = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", *_SCRIPTS)}
-    # Each file is a scope of its own but for the one name that they share.
     script = "\n".join(read[name] for name in _SCRIPTS)
     data = json.dumps(payload, separators=(",", ":"), allow_nan=False)
     for character in "<>&":  # what could end the element; all beyond ASCII is escaped already
@@ -139,8 +138,3 @@ def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
-
-
-def default_path(model: str) -> str:
-    """Return where the report on a model file goes by default: beside it."""
-    return str(Path(model).with_suffix(".html"))

@@ -18,7 +18,7 @@ _MOST_CLASSES = 100
 
 def card_html(clf: BaseClassifier) -> str:
     """Return what the model is, its settings and its classes."""
-    counts = clf.counts_
+    counts: Any = clf.counts_
     tiles = [tile("Features", f"{clf.n_features_in_:,}", _left_out(clf)), tile("Classes", f"{len(clf.classes_):,}")]
     if counts is not None:
         tiles.insert(0, tile("Learned from", _amount(counts.n_rows), "rows"))
@@ -57,7 +57,8 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
 def _classes(clf: BaseClassifier) -> str:
     labels = clf.classes_.tolist()
     shares = _class_probabilities(clf)
-    counts = None if clf.counts_ is None else clf.counts_.class_counts
+    learned: Any = clf.counts_  # None in a model that was saved without
+    counts = None if learned is None else learned.class_counts
     headings = [name(clf._schema.class_name), *(["rows"] if counts is not None else [])]
     headings += ["probability", ""] if shares is not None else []
     rows = []

@@ -35,7 +35,9 @@ def drawing_of(clf: BaseClassifier) -> dict[str, Any]:
         Where there are too many nodes.
     """
     if clf.n_features_in_ + 1 > MOST_NODES:
-        raise Absent(f"with {clf.n_features_in_:,} features there is no drawing to read; the limit is {MOST_NODES - 1:,}")
+        raise Absent(
+            f"with {clf.n_features_in_:,} features there is no drawing to read; the limit is {MOST_NODES - 1:,}"
+        )
     names = [*clf._schema.feature_names, clf._schema.class_name]
     if hasattr(clf, "posterior_"):
         return _trees(clf.posterior_, names)
@@ -48,9 +50,7 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     of_class = len(names) - 1
     parents: list[list[int]] = [list(found or []) for found in network._parents]
     placed = [f for f, found in enumerate(network._parents) if found is not None]
-    strengths = {
-        (p, child): _strength(network, names[p], names[child]) for child in placed for p in parents[child]
-    }
+    strengths = {(p, child): _strength(network, names[p], names[child]) for child in placed for p in parents[child]}
     if network._core.structure.is_augmented_naive:
         drawing = _Drawing(names, placed, parents, with_class=False)
         drawing.add_routes(strengths, "mutual information given the other parents", "nats")
@@ -129,7 +129,7 @@ def _spanning_tree(weights: Any) -> list[list[int]]:
     """Return the parents in the maximum spanning tree, rooted at the first node."""
     n = len(weights)
     parents: list[list[int]] = [[] for _ in range(n)]
-    nearest = {v: 0 for v in range(1, n)}
+    nearest = dict.fromkeys(range(1, n), 0)
     while nearest:
         v = max(nearest, key=lambda node: (weights[node, nearest[node]], -node))
         parents[v] = [nearest.pop(v)]
@@ -194,7 +194,9 @@ class _Drawing:
                     "to": end,
                     "path": paths[start, end],
                     "kind": kind,
-                    "width": 1.5 if value is None else round(1.1 + (4.4 if kind == "arc" else 1.4) * min(1.0, value / most), 2),
+                    "width": 1.5
+                    if value is None
+                    else round(1.1 + (4.4 if kind == "arc" else 1.4) * min(1.0, value / most), 2),
                     "value": None if value is None else value,
                     "what": what,
                     "unit": unit,
@@ -209,7 +211,13 @@ class _Drawing:
         for child in children:
             x, y = self._centers[child]
             self._arcs.append(
-                {"from": number, "to": child, "path": _smooth([bottom, (x, y - _HEIGHT / 2)]), "kind": "class", "width": 1.2}
+                {
+                    "from": number,
+                    "to": child,
+                    "path": _smooth([bottom, (x, y - _HEIGHT / 2)]),
+                    "kind": "class",
+                    "width": 1.2,
+                }
             )
 
     def finished(self, *, arrows: bool) -> dict[str, Any]:

@@ -19,7 +19,9 @@ def bar(share: float) -> str:
     return f'<svg class="bar" aria-hidden="true"><rect width="{width}" height="100%" rx="2"/></svg>'
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = "") -> str:
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = ""
+) -> str:
     """Return a table that scrolls on its own where it is too wide; columns of `numbers` are aligned to the right."""
     marks = ["n" if i in numbers else "" for i in range(len(headings))]
     head = "".join(_cell("th", mark, text, ' scope="col"') for mark, text in zip(marks, headings, strict=True))

@@ -27,7 +27,7 @@ _LOG_SUM = 10
 _SEED_OF_TREES = 20030101
 
 
-class Absent(Exception):  # noqa: N818  # it is no error
+class Absent(Exception):  # it is no error
     """Says in a sentence why a page does without something."""
 
 
@@ -49,7 +49,7 @@ def inference_of(clf: BaseClassifier) -> dict[str, Any]:
         return _aode(core)
     if isinstance(core, _core.Tbmatan):
         return _tbmatan(core, clf._predictor)
-    return _network(clf.network_)  # type: ignore[attr-defined]
+    return _network(clf.network_)
 
 
 def _check(n_numbers: int, n_operations: float) -> None:
@@ -168,7 +168,7 @@ def relative_weights(mantissas: Any, exponents: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore"):
         logs = np.log2(mantissas) + exponents
     bounds = np.zeros((n, n))
-    inside, nearest = [0] if n else [], {v: 0 for v in range(1, n)}
+    inside, nearest = [0] if n else [], dict.fromkeys(range(1, n), 0)
     while nearest:  # the maximum spanning tree, node by node
         v = max(nearest, key=lambda node: (logs[node, nearest[node]], -node))
         link = nearest.pop(v)
@@ -193,7 +193,7 @@ def _sampled_trees(core: _core.Tbmatan) -> list[dict[str, Any]]:
         times[edges] = times.get(edges, 0) + 1
     found = []
     for edges, count in times.items():
-        parents = [-1 if not above else above[0] for above in core.network_of(edges).parents]  # type: ignore[union-attr]
+        parents = [-1 if not above else above[0] for above in core.network_of(edges).parents]
         found.append({"share": count / len(drawn), "parents": parents, "order": _leaves_first(parents)})
     return found
 

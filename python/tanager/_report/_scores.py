@@ -23,7 +23,12 @@ def scores_html(judgment: Judgment) -> str:
     ]
     rows = [
         ("accuracy", _number(judgment.accuracy), _interval(judgment.accuracy_interval), _number(accuracy)),
-        ("log score (less is better)", _number(judgment.log_score), _interval(judgment.log_score_interval), _number(log_score)),
+        (
+            "log score (less is better)",
+            _number(judgment.log_score),
+            _interval(judgment.log_score_interval),
+            _number(log_score),
+        ),
         ("AUC", _number(judgment.auc), "", "0.5000"),
     ]
     unknown = ""

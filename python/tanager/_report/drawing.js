@@ -21,6 +21,7 @@ Tanager.label = (text) => Tanager.element("bdi", {}, text);
 Tanager.View = class {
   constructor(svg, width, height) {
     Object.assign(this, { svg, width, height });
+    this.onPaper = false;
     new ResizeObserver(() => this.resized()).observe(svg);
     this.start();
   }
@@ -64,7 +65,8 @@ Tanager.View = class {
     // Something of the drawing always stays in sight.
     this.x = Math.min(Math.max(this.x, -0.8 * w), this.width - 0.2 * w);
     this.y = Math.min(Math.max(this.y, -0.8 * h), this.height - 0.2 * h);
-    this.svg.setAttribute("viewBox", [this.x, this.y, w, h].map((v) => v.toFixed(2)).join(" "));
+    const seen = this.onPaper ? [0, 0, this.width, this.height] : [this.x, this.y, w, h];
+    this.svg.setAttribute("viewBox", seen.map((v) => v.toFixed(2)).join(" "));
   }
 
   // By a factor, around a point of the frame.
@@ -289,9 +291,12 @@ Tanager.Drawing = class {
 
   // On paper all of it is seen.
   printing() {
-    window.addEventListener("beforeprint", () => {
-      this.svg.setAttribute("viewBox", `0 0 ${this.drawing.width} ${this.drawing.height}`);
-    });
-    window.addEventListener("afterprint", () => this.view.show());
+    const turn = (onPaper) => {
+      this.view.onPaper = onPaper;
+      this.view.show();
+    };
+    window.addEventListener("beforeprint", () => turn(true));
+    window.addEventListener("afterprint", () => turn(false));
+    matchMedia("print").addEventListener("change", (event) => turn(event.matches));
   }
 };

@@ -157,7 +157,14 @@ Tanager.start = () => {
     say("drawing-absent", data.drawing.absent);
     document.getElementById("drawing-area").hidden = true;
   } else drawing = new Tanager.Drawing(data.drawing, data, (id) => tables.pick(id));
+  // Several changes at a time, as by Clear all, are answered once.
+  let waiting = false;
   const changed = () => {
+    if (!waiting) queueMicrotask(update);
+    waiting = true;
+  };
+  const update = () => {
+    waiting = false;
     panel.show();
     evidence.forEach((code, f) => drawing?.setValue(f, code < 0 ? null : data.features[f].labels[code]));
     tables.show();

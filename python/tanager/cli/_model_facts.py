@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import _core
 from .._base import BaseClassifier
+from .._model_summary import kind_of, n_parameters, one_line, settings_of
 from ._errors import InputError
 from ._formats import DASH, first_bytes
-from .._model_summary import kind_of, n_parameters, one_line, settings_of
 
 # Behind the eight bytes of the signature.
 _VERSION = struct.Struct("<8xI")

@@ -44,14 +44,19 @@ def _model(found: dict[str, Any]) -> str:
 def _scores(judgment: Judgment) -> str:
     accuracy, log_score = judgment.frequencies
     rows = [
-        ("accuracy", f"{judgment.accuracy:.4f}", f"{accuracy:.4f}"),
-        ("log score (less is better)", f"{judgment.log_score:.4f}", f"{log_score:.4f}"),
-        ("AUC", f"{judgment.auc:.4f}", "0.5000"),
+        ("accuracy", f"{judgment.accuracy:.4f}", _interval(judgment.accuracy_interval), f"{accuracy:.4f}"),
+        (
+            "log score (less is better)",
+            f"{judgment.log_score:.4f}",
+            _interval(judgment.log_score_interval),
+            f"{log_score:.4f}",
+        ),
+        ("AUC", f"{judgment.auc:.4f}", "", "0.5000"),
     ]
     lines = [f"## Scores on {_text(judgment.name)}", "", f"{judgment.n_rows:,} rows.", ""]
     if judgment.n_unknown:
         lines += [f"{judgment.n_unknown:,} rows are of classes that the model does not know; they count as wrong.", ""]
-    lines += _table(["", "model", "class frequencies alone"], rows, right=True)
+    lines += _table(["", "model", "95 % interval", "class frequencies alone"], rows, right=True)
     per_class = [(_text(label), f"{n:,}", _number(p), _number(r)) for label, n, p, r in judgment.per_class()]
     lines += ["", *_table(["class", "rows", "precision", "recall"], per_class, right=True), ""]
     return "\n".join(lines)
@@ -139,6 +144,10 @@ def _text(value: Any) -> str:
     for character in "\\|*_`<>[]":
         text = text.replace(character, "\\" + character)
     return text
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
 
 
 def _number(value: float | None) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 from sklearn.base import clone
 
 from .._cv_result import CrossValidation
+from .._model_summary import n_parameters
 from .._progress import stopping
 from ..evaluation import cross_validate
 from ._errors import THREADS, sentence
-from .._model_summary import n_parameters
 
 # How long a method that was told to end may take to do so, before others go on beside it.
 _PATIENCE = 10.0

@@ -8,7 +8,7 @@ from pathlib import Path
 HELP = """
 Learn naive Bayes and TAN on tables that come with the package, cross-validate
 them beside scikit-learn's CategoricalNB, save a model, load it again, predict,
-and write a report.
+and write a report to open in a browser.
 
 examples:
   tanager demo
@@ -24,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=Path("tanager-demo"),
-        help="folder for model, predictions and report (default: tanager-demo)",
+        help="folder for model, predictions, comparison and report (default: tanager-demo)",
     )
     parser.add_argument(
         "--folds", metavar="N", type=int, default=10, help="number of cross-validation folds (default: 10)"

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ._options import add_data, add_running
 
 HELP = """
-Write a report on a model as Markdown: what it is and how it was learned, its
-features and arcs, and, with --data, how well it predicts that table: accuracy,
-log score and AUC beside those of always saying how frequent the classes are, a
-confusion matrix, every class, and how far probabilities can be trusted.
+Write a report on a model as one HTML file that needs nothing else: what it is
+and how it was learned, its network as a drawing to move about in, and a panel
+in which one picks what is known and watches the probabilities change. With
+--data, also how well it predicts that table: accuracy, log score and AUC, with
+intervals, beside those of always saying how frequent the classes are, a
+confusion matrix, every class, and how far probabilities can be trusted. As
+Markdown, the same without drawing and panel.
 
 examples:
   tanager report weather.tng
-  tanager report sales.tng --data held-out.parquet --output sales.md
+  tanager report sales.tng --data held-out.parquet --output sales.html
+  tanager report sales.tng --data held-out.parquet --output -
 """
+
+_MARKDOWN = (".md", ".markdown", ".txt")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,34 +34,74 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--class", dest="class_name", metavar="NAME", help="the column of true classes (default: as in learning)"
     )
     parser.add_argument(
-        "--output", "-o", metavar="FILE", default="-", help="where to (default: -, that is standard output)"
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="where to; - is standard output (default: the name of the model with the ending .html, beside it)",
+    )
+    parser.add_argument(
+        "--output-format",
+        choices=("auto", "html", "markdown"),
+        default="auto",
+        help="auto is Markdown for .md, .markdown, .txt and standard output, and HTML for all else (default: auto)",
     )
     add_running(parser, seed=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the report."""
-    from ._model_facts import facts, file_facts
+    from ._formats import DASH
     from ._models import open_predictor
     from ._output import whole_file
-    from ._report_text import report_text
 
     content, clf = open_predictor(options, "table")
-    with whole_file(options.output) as file:
-        found = {"file": file_facts(options.model, content), **facts(clf)}
+    output, form = _target(options)
+    with whole_file(output) as file:
         outcome = None if options.data is None else judge(options, content, clf)
-        file.write(report_text(found, outcome).encode())
+        file.write(_text(options, form, content, clf, outcome).encode())
+    if options.output is None and output != DASH:
+        print(output)  # noqa: T201
+
+
+def _target(options: argparse.Namespace) -> tuple[str, str]:
+    """Return where the report goes, and its format."""
+    from ._errors import InputError
+    from ._formats import DASH
+
+    output, form = options.output, options.output_format
+    if output is None:
+        ending = ".md" if form == "markdown" else ".html"
+        output = DASH if options.model == DASH else str(Path(options.model).with_suffix(ending))
+    if output != DASH and Path(output).exists() and options.model != DASH and Path(output).samefile(options.model):
+        raise InputError(f"the report would replace the model {options.model}; name another file with --output")
+    if form == "auto":
+        form = "markdown" if output == DASH or output.lower().endswith(_MARKDOWN) else "html"
+    return output, form
+
+
+def _text(options: argparse.Namespace, form: str, content: Any, clf: Any, outcome: Any) -> str:
+    from ._formats import DASH
+
+    if form == "html":
+        from .._report import report_html
+
+        return report_html(clf, outcome, None if options.model == DASH else Path(options.model).name)
+    from ._model_facts import facts, file_facts
+    from ._report_text import report_text
+
+    return report_text({"file": file_facts(options.model, content), **facts(clf)}, outcome)
 
 
 def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     """Predict a table whose classes are known; only codes and probabilities of the rows stay in memory."""
     import numpy as np
 
+    from .._judgment import Judgment
     from ._errors import InputError
-    from ._judgment import Judgment, class_codes
     from ._model_rows import ModelRows
     from ._progress_rows import rows_bar
     from ._training import no_column, open_data
+    from ._true_classes import class_codes
     from .predict import predicted
 
     sources = open_data(options)
