@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from sklearn import config_context
+
 from .._base import BaseClassifier
-from .._model_summary import kind_of, n_parameters, settings_of
+from .._model_summary import kind_of, n_parameters
 from .._network_summary import mutual_information
 from .._shown import counted, escaped
+from ..parameters import resolve_parameters
 from ._html import bar, name, table, tile
 
 _MOST_VALUES = 12  # of a feature
@@ -26,12 +29,24 @@ def card_html(clf: BaseClassifier) -> str:
     if number is not None:
         tiles.append(tile("Parameters", f"{number:,}", "free numbers"))
     tiles += _tree_tiles(clf)
-    settings = [(escaped(key), f"<code>{escaped(value)}</code>") for key, value in settings_of(clf).items()]
-    settings.insert(0, ("method", escaped(kind_of(clf))))
+    settings = [("method", escaped(kind_of(clf))), ("classifier", f"<code>{type(clf).__name__}</code>")]
+    settings += [(escaped(key), f"<code>{escaped(value)}</code>") for key, value in _settings(clf)]
     return (
         f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Method and settings</h3>'
         f"{table(['setting', 'value'], settings)}</div><div><h3>Classes</h3>{_classes(clf)}</div></div>"
     )
+
+
+def _settings(clf: BaseClassifier) -> list[tuple[str, str]]:
+    """Return all settings that a model depends on, those that were left to the classifier included."""
+    settings = clf.get_params(deep=False)
+    if "structure" in settings:
+        settings["structure"] = clf._structure()
+    if "parameters" in settings:
+        settings["parameters"] = resolve_parameters(settings["parameters"])
+    of_a_run = {"n_jobs", "verbose"}
+    with config_context(print_changed_only=False):
+        return [(key, repr(value)) for key, value in settings.items() if value is not None and key not in of_a_run]
 
 
 def _left_out(clf: BaseClassifier) -> str:
@@ -50,7 +65,9 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
     best = posterior.log_map_probability
     shown = f"{math.exp(best):.3g}" if best > -690 else f"10<sup>{best / math.log(10):.0f}</sup>"
     entropy = float(posterior.entropy)
-    trees = f"{math.exp(entropy):,.3g}" if entropy < 30 else f"10<sup>{entropy / math.log(10):.0f}</sup>"
+    trees = (
+        f"{float(f'{math.exp(entropy):.3g}'):,.6g}" if entropy < 13 else f"10<sup>{entropy / math.log(10):.0f}</sup>"
+    )
     return [tile("Most probable tree", shown, "its probability"), tile("As unsure as", trees, "equally probable trees")]
 
 

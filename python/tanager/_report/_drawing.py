@@ -19,7 +19,9 @@ from ._inference import Absent
 MOST_NODES = 250
 #: Pixels of a font size, the unit of layouts; characters of a name that are shown.
 _EM, _MOST_CHARACTERS = 15.0, 22
-_HEIGHT, _CLASS_GAP, _MARGIN = 3.0, 3.2, 1.6
+_HEIGHT, _CLASS_GAP, _MARGIN, _ARROW = 3.0, 3.2, 1.6, 0.65
+#: Pixels that the strongest line is wider than the weakest.
+_WIDEST, _WIDEST_OTHER = 4.4, 1.4
 #: Other edges that are drawn beside the tree: from this probability, or this part of the largest dependence, on.
 _LEAST_PROBABILITY, _LEAST_SHARE = 0.1, 0.3
 
@@ -52,10 +54,10 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     placed = [f for f, found in enumerate(network._parents) if found is not None]
     strengths = {(p, child): _strength(network, names[p], names[child]) for child in placed for p in parents[child]}
     if network._core.structure.is_augmented_naive:
-        drawing = _Drawing(names, placed, parents, with_class=False)
+        drawing = _Drawing(names, placed, parents, arrows=True, with_class=False)
         drawing.add_routes(strengths, "mutual information given the other parents", "nats")
         drawing.add_class(of_class, placed)
-        found = drawing.finished(arrows=True)
+        found = drawing.finished()
         found["classArcs"] = "shown" if not strengths else "hidden"
         return found
     class_children = [f for f in placed if network._class_children[f]]
@@ -63,9 +65,9 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     parents.append(list(network._class_parents))
     strengths |= {(of_class, f): _strength(network, names[of_class], names[f]) for f in class_children}
     strengths |= {(p, of_class): _strength(network, names[p], names[of_class]) for p in network._class_parents}
-    drawing = _Drawing(names, [*placed, of_class], parents, with_class=True)
+    drawing = _Drawing(names, [*placed, of_class], parents, arrows=True, with_class=True)
     drawing.add_routes(strengths, "mutual information given the other parents", "nats")
-    return drawing.finished(arrows=True)
+    return drawing.finished()
 
 
 def _strength(network: Network, parent: str, child: str) -> float | None:
@@ -80,12 +82,12 @@ def _trees(posterior: Any, names: list[str]) -> dict[str, Any]:
     parents = [list(found or []) for found in posterior.map_tree._parents]
     probabilities = np.asarray(posterior.edge_probabilities.values)
     tree = {(p, child): float(probabilities[p, child]) for child in features for p in parents[child]}
-    drawing = _Drawing(names, features, parents, with_class=False)
+    drawing = _Drawing(names, features, parents, arrows=False, with_class=False)
     drawing.add_routes(dict(tree), "probability of this edge", "", largest=1.0)
     others = _others(probabilities, tree, _LEAST_PROBABILITY)
     drawing.add_lines(others, "probability of this edge", "", largest=1.0)
     drawing.add_class(len(features), features)
-    found = drawing.finished(arrows=False)
+    found = drawing.finished()
     found["note"] = (
         "Lines: the most probable tree. Thin dashed lines: other edges with a probability of at least "
         f"{_LEAST_PROBABILITY:g}. Width: how probable an edge is. Predictions average over all trees."
@@ -103,12 +105,13 @@ def _pairs(core: _core.Aode, names: list[str]) -> dict[str, Any]:
                 dependence[v, u] = dependence[u, v]
     parents = _spanning_tree(dependence)
     tree = {(p, child): float(dependence[p, child]) for child in range(n) for p in parents[child]}
-    drawing = _Drawing(names, list(range(n)), parents, with_class=False)
+    drawing = _Drawing(names, list(range(n)), parents, arrows=False, with_class=False)
     drawing.add_routes(dict(tree), "mutual information given the class", "nats")
-    least = _LEAST_SHARE * max(tree.values(), default=0.0)
-    drawing.add_lines(_others(dependence, tree, least), "mutual information given the class", "nats")
+    most = max(tree.values(), default=0.0)
+    others = _others(dependence, tree, _LEAST_SHARE * most)
+    drawing.add_lines(others, "mutual information given the class", "nats", most)
     drawing.add_class(n, list(range(n)))
-    found = drawing.finished(arrows=False)
+    found = drawing.finished()
     found["note"] = (
         "An average of one model per feature has no arcs of its own: lines join the features that depend most on each other given "
         "the class, in a tree, and thin dashed lines other strong pairs. Width: mutual information given the class."
@@ -150,10 +153,13 @@ def _others(values: Any, tree: Pairs, least: float) -> Pairs:
 class _Drawing:
     """Nodes at the places of a layout, and lines between them; everything in pixels."""
 
-    def __init__(self, names: list[str], placed: Sequence[int], parents: list[list[int]], *, with_class: bool) -> None:
-        self._names, self._placed, self._arcs = names, list(placed), []  # type: tuple[list[str], list[int], list[dict[str, Any]]]
+    def __init__(
+        self, names: list[str], placed: Sequence[int], parents: list[list[int]], *, arrows: bool, with_class: bool
+    ) -> None:
+        self._names, self._arrows = names, arrows
+        self._arcs: list[dict[str, Any]] = []
         self._texts = {v: _short(names[v]) for v in [*placed, len(names) - 1]}
-        self._widths = {v: max(4.5, 0.58 * len(text) + 1.8) for v, text in self._texts.items()}
+        self._widths = {v: max(5.6, 0.58 * len(text) + 1.8) for v, text in self._texts.items()}
         position = {v: i for i, v in enumerate(placed)}
         self._layout: Layout = layered_layout(
             [names[v] for v in placed],
@@ -177,7 +183,8 @@ class _Drawing:
             arc: [self._moved(p) for p in self._layout.routes[self._position[arc[0]], self._position[arc[1]]]]
             for arc in values
         }
-        self._add(values, {arc: _smooth(points) for arc, points in routes.items()}, what, unit, largest, "arc")
+        paths = {arc: _smooth(points, _ARROW if self._arrows else 0.0) for arc, points in routes.items()}
+        self._add(values, paths, what, unit, largest, "arc")
 
     def add_lines(self, values: Pairs, what: str, unit: str, largest: float | None = None) -> None:
         """Add lines straight from node to node."""
@@ -187,21 +194,11 @@ class _Drawing:
     def _add(self, values: Any, paths: Any, what: str, unit: str, largest: float | None, kind: str) -> None:
         known = [x for x in values.values() if x is not None]
         most = largest or max(known, default=0.0) or 1.0
+        wide = _WIDEST if kind == "arc" else _WIDEST_OTHER
         for (start, end), value in values.items():
-            self._arcs.append(
-                {
-                    "from": start,
-                    "to": end,
-                    "path": paths[start, end],
-                    "kind": kind,
-                    "width": 1.5
-                    if value is None
-                    else round(1.1 + (4.4 if kind == "arc" else 1.4) * min(1.0, value / most), 2),
-                    "value": None if value is None else value,
-                    "what": what,
-                    "unit": unit,
-                }
-            )
+            width = 1.5 if value is None else 1.1 + wide * min(1.0, value / most)
+            ends = {"from": start, "to": end, "path": paths[start, end], "kind": kind, "width": round(width, 2)}
+            self._arcs.append({**ends, "value": value, "what": what, "unit": unit})
 
     def add_class(self, number: int, children: Sequence[int]) -> None:
         """Add the class above all features, with arcs to all of them."""
@@ -210,17 +207,10 @@ class _Drawing:
         bottom = center[0], center[1] + _HEIGHT / 2
         for child in children:
             x, y = self._centers[child]
-            self._arcs.append(
-                {
-                    "from": number,
-                    "to": child,
-                    "path": _smooth([bottom, (x, y - _HEIGHT / 2)]),
-                    "kind": "class",
-                    "width": 1.2,
-                }
-            )
+            path = _smooth([bottom, (x, y - _HEIGHT / 2)], _ARROW)
+            self._arcs.append({"from": number, "to": child, "path": path, "kind": "class", "width": 1.2})
 
-    def finished(self, *, arrows: bool) -> dict[str, Any]:
+    def finished(self) -> dict[str, Any]:
         """Return all as plain values."""
         n = len(self._names) - 1
         nodes = [
@@ -237,7 +227,7 @@ class _Drawing:
         ]
         width, height = self._width + 2 * _MARGIN, self._layout.height + self._top + 2 * _MARGIN
         size = {"width": round(_EM * width, 1), "height": round(_EM * height, 1)}
-        return {**size, "nodes": nodes, "arcs": self._arcs, "arrows": arrows, "classArcs": "hidden", "note": ""}
+        return {**size, "nodes": nodes, "arcs": self._arcs, "arrows": self._arrows, "classArcs": "hidden", "note": ""}
 
 
 def _short(name: str) -> str:
@@ -249,9 +239,10 @@ def _number(x: float) -> str:
     return f"{_EM * x:.1f}"
 
 
-def _smooth(points: Sequence[tuple[float, float]]) -> str:
-    """Return a path through points, each below that before, with vertical ends of every piece."""
+def _smooth(points: Sequence[tuple[float, float]], room: float) -> str:
+    """Return a path through points, each below that before, with vertical ends of every piece and room for an arrow."""
     (x, y), *others = points
+    others[-1] = others[-1][0], others[-1][1] - room
     parts = [f"M{_number(x)} {_number(y)}"]
     for to_x, to_y in others:
         middle = _number((y + to_y) / 2)

@@ -10,12 +10,14 @@ Tanager.Tbmatan = class {
     this.singles = model.singles.map(model.whole ? Tanager.counts : Tanager.floats);
     this.pairs = model.pairs.map(model.whole ? Tanager.counts : Tanager.floats);
     this.weights = Tanager.floats(model.weights);
-    this.naive = this.singles.map((counts, f) => Tanager.logs(this.smoothed(counts, cards[f])));
+    this.roots = this.singles.map((counts, f) => this.smoothed(counts, cards[f]));
+    this.naive = this.roots.map(Tanager.logs);
     this.lifts = this.pairs.map((_, at) => this.liftsOf(at));
     this.arcTables = new Map();
     this.scale(model.exponents);
     this.work = new Float64Array(n * n);
-    this.logAllTrees = this.logTreeSum((at) => this.weights[at]);
+    for (let u = 0, at = 0; u < n; ++u) for (let v = u + 1; v < n; ++v) this.work[u * n + v] = this.weights[at++];
+    this.logAllTrees = this.logTreeSum();
   }
 
   pair(u, v) {
@@ -80,10 +82,9 @@ Tanager.Tbmatan = class {
     this.factors = Float64Array.from(factors);
   }
 
-  // ln of the sum over all trees of the products of their edges' weights, but for a constant.
-  logTreeSum(weightOf) {
+  // ln of the sum over all trees of the products of their edges' weights, but for a constant. Uses the weights up.
+  logTreeSum() {
     const { n, work, down, factors } = this;
-    for (let u = 0, at = 0; u < n; ++u) for (let v = u + 1; v < n; ++v) work[u * n + v] = weightOf(at++);
     let log = 0, product = 1, factor = 0;
     for (let k = 0; k + 1 < n; ++k) {
       const row = k * n;
@@ -102,23 +103,20 @@ Tanager.Tbmatan = class {
     return log + Math.log(product);
   }
 
-  complete(row) {
-    const s = this.nClasses;
-    const cells = this.lifts.map((_, at) => {
-      const [u, v] = this.ends[at];
-      return (row[u] * this.cards[v] + row[v]) * s;
-    });
-    return Array.from(this.prior, (p, c) => {
-      let sum = Math.log(p);
-      for (let f = 0; f < this.n; ++f) sum += this.naive[f][row[f] * s + c];
-      if (this.n < 2) return sum;
-      return sum + this.logTreeSum((at) => this.weights[at] * this.lifts[at][cells[at] + c]) - this.logAllTrees;
-    });
-  }
-
-  get ends() {
-    this.allEnds ??= this.lifts.map((_, at) => this.endsOf(at));
-    return this.allEnds;
+  // ln P(class, row) of a row without missing cells, to `out`. It is asked thousands of times for an answer.
+  complete(row, out) {
+    const { n, nClasses: s, cards, lifts, weights, naive, prior, work } = this;
+    for (let c = 0; c < s; ++c) {
+      let sum = Math.log(prior[c]);
+      for (let f = 0; f < n; ++f) sum += naive[f][row[f] * s + c];
+      if (n > 1) {
+        for (let u = 0, at = 0; u < n; ++u)
+          for (let v = u + 1; v < n; ++v, ++at)
+            work[u * n + v] = weights[at] * lifts[at][(row[u] * cards[v] + row[v]) * s + c];
+        sum += this.logTreeSum() - this.logAllTrees;
+      }
+      out[c] = sum;
+    }
   }
 
   assignments(evidence) {
@@ -134,15 +132,17 @@ Tanager.Tbmatan = class {
     const missing = evidence.flatMap((code, f) => (code < 0 ? [f] : []));
     const row = evidence.map((code) => Math.max(code, 0));
     const largest = new Array(this.nClasses).fill(-Infinity), sums = new Array(this.nClasses).fill(0);
+    const logs = new Float64Array(this.nClasses);
     for (;;) {
-      this.complete(row).forEach((log, c) => {
-        if (log === -Infinity) return;
-        if (log > largest[c]) {
-          sums[c] *= Math.exp(largest[c] - log);
-          largest[c] = log;
+      this.complete(row, logs);
+      for (let c = 0; c < logs.length; ++c) {
+        if (logs[c] === -Infinity) continue;
+        if (logs[c] > largest[c]) {
+          sums[c] *= Math.exp(largest[c] - logs[c]);
+          largest[c] = logs[c];
         }
-        sums[c] += Math.exp(log - largest[c]);
-      });
+        sums[c] += Math.exp(logs[c] - largest[c]);
+      }
       let digit = 0;
       while (digit < missing.length && ++row[missing[digit]] === this.cards[missing[digit]]) row[missing[digit++]] = 0;
       if (digit === missing.length) return largest.map((log, c) => log + Math.log(sums[c]));
@@ -188,7 +188,7 @@ Tanager.Tbmatan = class {
       }
       if (own === null) continue;
       if (parent < 0) {
-        const table = this.smoothed(this.singles[f], values);
+        const table = this.roots[f];
         for (let c = 0; c < s; ++c) {
           let sum = 0;
           for (let k = 0; k < values; ++k) sum += table[k * s + c] * own[k * s + c];
@@ -219,6 +219,28 @@ Tanager.makeModel = (model, tables, cards, nClasses) => {
   if (model.kind === "network") return new Tanager.Network(model, tables, cards, nClasses);
   if (model.kind === "aode") return new Tanager.Aode(model, cards, nClasses);
   return new Tanager.Tbmatan(model, cards, nClasses);
+};
+
+// Answers are kept: when one feature changes, those before it in the order of explanations stay the same.
+Tanager.Remembering = class {
+  constructor(inference, most = 1000) {
+    Object.assign(this, { inference, most, known: new Map() });
+  }
+
+  logJoint(evidence) {
+    const key = evidence.join();
+    let found = this.known.get(key);
+    if (!found) {
+      if (this.known.size >= this.most) this.known.clear();
+      found = this.inference.logJoint(evidence);
+      this.known.set(key, found);
+    }
+    return found;
+  }
+
+  isEstimate(evidence) {
+    return this.inference.isEstimate?.(evidence) ?? false;
+  }
 };
 
 // What every known feature adds to the log-odds of every class against its rival, as explain defines it.

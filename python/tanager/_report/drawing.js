@@ -19,8 +19,8 @@ Tanager.label = (text) => Tanager.element("bdi", {}, text);
 
 // The part of the plane that is seen, kept in the proportions of the frame.
 Tanager.View = class {
-  constructor(svg, width, height) {
-    Object.assign(this, { svg, width, height });
+  constructor(svg, width, height, middle) {
+    Object.assign(this, { svg, width, height, middle });
     this.onPaper = false;
     new ResizeObserver(() => this.resized()).observe(svg);
     this.start();
@@ -36,13 +36,14 @@ Tanager.View = class {
     return Math.min(wide / this.width, high / this.height, 1.25);
   }
 
-  // All of it where names can be read then, else the upper part.
+  // All of it where names can be read then, else what is around the class.
   start() {
     this.moved = false;
-    this.scale = Math.max(this.fitting, 0.6);
+    this.scale = Math.max(this.fitting, 0.72);
+    const along = (size, seen, middle) => (seen > size ? (size - seen) / 2 : Math.min(Math.max(middle - seen / 2, 0), size - seen));
     const [wide, high] = this.frame();
-    this.x = this.width / 2 - wide / this.scale / 2;
-    this.y = Math.min(0, this.height / 2 - high / this.scale / 2);
+    this.x = along(this.width, wide / this.scale, this.middle.x);
+    this.y = along(this.height, high / this.scale, this.middle.y);
     this.show();
   }
 
@@ -72,7 +73,7 @@ Tanager.View = class {
   // By a factor, around a point of the frame.
   zoom(factor, px = this.frame()[0] / 2, py = this.frame()[1] / 2) {
     const before = this.scale;
-    this.scale = Math.min(Math.max(before * factor, Math.min(this.fitting, 0.6) / 2), 4);
+    this.scale = Math.min(Math.max(before * factor, Math.min(this.fitting, 0.72) / 2), 4);
     this.x += px / before - px / this.scale;
     this.y += py / before - py / this.scale;
     this.moved = true;
@@ -106,7 +107,7 @@ Tanager.Drawing = class {
     drawing.nodes.forEach((node, i) => this.svg.append(this.node(node, i === 0)));
     document.getElementById("drawing").append(this.svg);
     document.getElementById("drawing-note").textContent = drawing.note || this.legend();
-    this.view = new Tanager.View(this.svg, drawing.width, drawing.height);
+    this.view = new Tanager.View(this.svg, drawing.width, drawing.height, drawing.nodes.find((node) => node.isClass));
     this.toggles();
     this.pointers();
     this.keys();
@@ -123,19 +124,14 @@ Tanager.Drawing = class {
   }
 
   markers() {
-    const marker = (id, kind) =>
-      Tanager.shape(
-        "marker",
-        { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: "userSpaceOnUse", orient: "auto" },
-        Tanager.shape("path", { d: "M0 0L8 4L0 8Z", class: kind }),
-      );
-    return Tanager.shape("defs", {}, marker("arrow", "arrow"), marker("class-arrow", "arrow class"));
+    const size = { viewBox: "0 0 8 8", refX: 0.5, refY: 4, markerWidth: 10, markerHeight: 11, markerUnits: "userSpaceOnUse" };
+    const tip = Tanager.shape("path", { d: "M0 0L8 4L0 8Z", class: "arrow" });
+    return Tanager.shape("defs", {}, Tanager.shape("marker", { id: "arrow", ...size, orient: "auto" }, tip));
   }
 
   line(arc) {
     const path = Tanager.shape("path", { class: `arc ${arc.kind}`, d: arc.path, "stroke-width": arc.width });
-    if (arc.kind === "class") path.setAttribute("marker-end", "url(#class-arrow)");
-    else if (this.drawing.arrows) path.setAttribute("marker-end", "url(#arrow)");
+    if (arc.kind === "class" || this.drawing.arrows) path.setAttribute("marker-end", "url(#arrow)");
     if (arc.what) {
       const value = arc.value === null ? "not known" : `${arc.value.toPrecision(3)} ${arc.unit}`.trim();
       const between = this.drawing.arrows ? "→" : "–";

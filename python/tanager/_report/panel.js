@@ -76,7 +76,7 @@ Tanager.Panel = class {
     document.getElementById("n-known").textContent = known ? `${known} of ${this.selects.size} known` : "nothing is known yet";
     this.showPosterior(found);
     if (data.classes.length > 1) this.showContributions(found);
-    const estimate = this.inference.isEstimate?.(evidence) ?? false;
+    const estimate = this.inference.isEstimate(evidence);
     const note = document.getElementById("estimate-note");
     note.hidden = !estimate || !known;
     note.textContent = `Unknown values can be too many to sum over: this is the average over ${data.model.nTrees} sampled trees, as the library takes it.`;
@@ -173,7 +173,7 @@ Tanager.start = () => {
     say("panel-absent", `There is no what-if panel here. ${data.model.absent}`);
     return;
   }
-  const inference = Tanager.makeModel(data.model, data.tables, cards, data.classes.length);
+  const inference = new Tanager.Remembering(Tanager.makeModel(data.model, data.tables, cards, data.classes.length));
   panel = new Tanager.Panel(data, inference, evidence, changed);
   panel.show();
 };
