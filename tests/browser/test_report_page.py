@@ -151,6 +151,7 @@ def test_nodes_are_picked_by_mouse_and_by_keyboard(driver, reports):
     above.send_keys(Keys.ENTER)
     name = above.get_attribute("aria-label").split(",")[0]
     assert page.find("#table-heading").text.startswith(f"P({name}")
+    above.send_keys("0")
     before = page.find("#drawing svg").get_dom_attribute("viewBox")
     above.send_keys("+")
     assert page.find("#drawing svg").get_dom_attribute("viewBox") != before

@@ -28,7 +28,7 @@ def test_public_classes_have_examples():
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/big-data.md", "docs/cluster.md", "docs/reading.md", "docs/sharing.md"]
+    "name", ["README.md", "docs/big-data.md", "docs/cluster.md", "docs/reading.md", "docs/report.md", "docs/sharing.md"]
 )
 def test_guides(name, tmp_path, monkeypatch):
     guide = Path(__file__).resolve().parents[2] / name

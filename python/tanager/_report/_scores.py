@@ -24,7 +24,7 @@ def scores_html(judgment: Judgment) -> str:
     rows = [
         ("accuracy", _number(judgment.accuracy), _interval(judgment.accuracy_interval), _number(accuracy)),
         (
-            "log score (less is better)",
+            "log score",
             _number(judgment.log_score),
             _interval(judgment.log_score_interval),
             _number(log_score),

@@ -22,7 +22,8 @@ Tanager.View = class {
   constructor(svg, width, height, middle) {
     Object.assign(this, { svg, width, height, middle });
     this.onPaper = false;
-    new ResizeObserver(() => this.resized()).observe(svg);
+    // Where nobody has moved it, the drawing follows the size of its frame.
+    new ResizeObserver(() => this.again()).observe(svg);
     this.start();
   }
 
@@ -38,7 +39,7 @@ Tanager.View = class {
 
   // All of it where names can be read then, else what is around the class.
   start() {
-    this.moved = false;
+    this.again = () => this.start();
     this.scale = Math.max(this.fitting, 0.72);
     const along = (size, seen, middle) => (seen > size ? (size - seen) / 2 : Math.min(Math.max(middle - seen / 2, 0), size - seen));
     const [wide, high] = this.frame();
@@ -48,16 +49,12 @@ Tanager.View = class {
   }
 
   fit() {
+    this.again = () => this.fit();
     this.scale = this.fitting;
     const [wide, high] = this.frame();
     this.x = this.width / 2 - wide / this.scale / 2;
     this.y = this.height / 2 - high / this.scale / 2;
     this.show();
-  }
-
-  resized() {
-    if (this.moved) this.show();
-    else this.start();
   }
 
   show() {
@@ -76,14 +73,14 @@ Tanager.View = class {
     this.scale = Math.min(Math.max(before * factor, Math.min(this.fitting, 0.72) / 2), 4);
     this.x += px / before - px / this.scale;
     this.y += py / before - py / this.scale;
-    this.moved = true;
+    this.again = () => this.show();
     this.show();
   }
 
   pan(dx, dy) {
     this.x += dx / this.scale;
     this.y += dy / this.scale;
-    this.moved = true;
+    this.again = () => this.show();
     this.show();
   }
 
