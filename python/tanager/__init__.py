@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._core import ModelFileError, __version__
 
+# The core raises it, but has no place for its description.
+ModelFileError.__doc__ = "A model file cannot be read: it is none, is damaged, or was written by a later version."
+
 if TYPE_CHECKING:
     from . import (
         averaging,

@@ -23,14 +23,30 @@ _DRAWN_AT_ONCE = 1 << 20
 
 
 class AcllConstants(NamedTuple):
-    """beta and gamma of the approximate conditional log-likelihood; see `acll_constants`."""
+    """The constants of the approximate conditional log-likelihood; see `acll_constants`.
+
+    Attributes
+    ----------
+    beta : float
+        By how much a row counts for the other classes: negative.
+    gamma : float
+        What is added for every row; the same for all structures and parameters.
+    """
 
     beta: float
     gamma: float
 
 
 class AcllEstimate(NamedTuple):
-    """Estimates of beta and gamma, and the standard error of each; see `estimate_acll_constants`."""
+    """Estimates of the constants of `AcllConstants`; see `estimate_acll_constants`.
+
+    Attributes
+    ----------
+    beta, gamma : float
+        The estimates.
+    beta_error, gamma_error : float
+        Their standard errors.
+    """
 
     beta: float
     gamma: float
@@ -145,6 +161,13 @@ def estimate_acll_constants(sampler: Sampler, n_samples: int = 100_000, random_s
 def uniform_sampler(n_classes: int, p: float = 1.0) -> Sampler:
     """Return a sampler of the uniform distribution on [0, p]^n_classes, for `estimate_acll_constants`.
 
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    p : float, default=1.0
+        The largest probability, above 0 and at most 1.
+
     Examples
     --------
     >>> import numpy as np
@@ -164,6 +187,13 @@ def dirichlet_sampler(n_classes: int, a: float = 1.0, b: float = 1000.0) -> Samp
     """Return a sampler of Dir(a, ..., a, b) without its last number, for `estimate_acll_constants`.
 
     Drawn by gamma variates divided by their sum, as in algorithm 2 of the paper.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    a, b : float
+        The parameters of the distribution, as in `acll_constants`; positive.
 
     Examples
     --------

@@ -24,8 +24,8 @@ from ._reading_methods import ReadingMethods
 from ._settings import SHOWN, Learned, Learning, Predicts, Requirements, Schema
 from ._streams import StreamMethods
 from ._table import take_rows
-from ._validation import check_features, check_table_sizes, check_weights, effective_threads
-from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+from ._validation import check_class_prior, check_features, check_table_sizes, check_weights, effective_threads
+from .discretize import resolve_discretizer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -284,7 +284,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
             kept=kept,
             feature_names=schema.feature_names,
             class_name=schema.class_name,
-            class_prior=_check_class_prior(self.class_prior, n_classes),
+            class_prior=check_class_prior(self.class_prior, n_classes),
             threads=self._threads(),
             random_state=self.random_state,
             verbose=self.verbose,
@@ -324,21 +324,45 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
     # -- prediction
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the most probable class of every row; ties go to the first class."""
+        """Return the most probable class of every row; ties go to the first class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As in `fit`, with the same columns in the same order.
+        """
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows, stacklevel=3)
         return self._predict_codes(columns, n_rows, None)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of every class, shape (n_rows, n_classes)."""
+        """Return the probability of every class, shape (n_rows, n_classes).
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As in `predict`.
+        """
         return self._predict(X, "posterior")
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of the probability of every class."""
+        """Return the logarithm of the probability of every class.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As in `predict`.
+        """
         return self._predict(X, "log_posterior")
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return ln P(class, row) for every class: unnormalized, and comparable between rows."""
+        """Return ln P(class, row) for every class: unnormalized, and comparable between rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As in `predict`.
+        """
         return self._predict(X, "log_joint")
 
     def _predict(self, X: Any, output: str) -> Floats:
@@ -441,36 +465,3 @@ _UNSEEN = ("missing", "error")
 
 def _wrong_unseen(value: Any) -> str:
     return f"unseen must be 'missing' or 'error', but is {value!r}"
-
-
-_DISCRETIZERS = {
-    "mdlp": MDLPDiscretizer,
-    "equal-frequency": EqualFrequencyDiscretizer,
-    "equal-width": EqualWidthDiscretizer,
-}
-
-
-def resolve_discretizer(value: Any) -> Any:
-    """Turn what a user gives as ``discretizer`` into an object of `tanager.discretize`, or None."""
-    if isinstance(value, str) and value in _DISCRETIZERS:
-        return _DISCRETIZERS[value]()
-    if value is None or isinstance(value, tuple(_DISCRETIZERS.values())):
-        return value
-    raise ValueError(
-        f"discretizer must be {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, "
-        f"but is {value!r}"
-    )
-
-
-def _check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
-    if class_prior is None:
-        return []
-    try:
-        prior = np.asarray(class_prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"class_prior must hold probabilities, but is {class_prior!r}") from None
-    if prior.shape != (n_classes,):
-        raise ValueError(f"class_prior must have {n_classes} probabilities, one per class, but has shape {prior.shape}")
-    if not np.isfinite(prior).all() or (prior < 0).any() or abs(prior.sum() - 1) > 1e-8:
-        raise ValueError(f"class_prior must hold probabilities that sum to one, but is {class_prior!r}")
-    return [float(p) for p in prior]

@@ -23,6 +23,7 @@ class EvidenceChange:
     Attributes
     ----------
     feature : str
+        The name of the feature.
     value : object
         The value it has; None if it is missing.
     to : object

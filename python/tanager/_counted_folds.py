@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from . import _core
-from ._base import BaseClassifier, resolve_discretizer
+from ._base import BaseClassifier
 from ._fold_table import DROPPED, FoldTable, Unsteady, make_fold_table
 from ._labels import class_name
 from ._plain_folds import FoldResult, Material, check_interrupted, plain_fold
@@ -27,6 +27,7 @@ from ._progress import stopping
 from ._scoring import Outcome, Scorer
 from ._settings import Predicts, Schema
 from ._table import Table, read_table
+from .discretize import resolve_discretizer
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ class CrossValidation:
     scoring : list of str
         The names of the scores.
     n_folds : int
+        How many folds there are.
     scores : dict of name to dict of score to ndarray of shape (n_folds,)
         All scores, fold by fold.
     mean, std : dict of name to dict of score to float

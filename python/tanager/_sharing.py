@@ -41,7 +41,13 @@ class Shareable:
         return clf
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file that `tanager.load` and C++ programs read: that of `to_classifier`."""
+        """Write a model file that `tanager.load` and C++ programs read: that of `to_classifier`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, written whole or not at all.
+        """
         self.to_classifier().save(path)
 
     def to_bif(self, path: str | os.PathLike[str] | None = None) -> str | None:

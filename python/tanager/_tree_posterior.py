@@ -49,7 +49,13 @@ class EdgeProbabilities:
         return float(self.values[self.names.index(pair[0]), self.names.index(pair[1])])
 
     def most_probable(self, n: int | None = None) -> list[tuple[str, str, float]]:
-        """Return the edges as (name, name, probability), the most probable first; all of them, or only so many."""
+        """Return the edges as (name, name, probability), the most probable first.
+
+        Parameters
+        ----------
+        n : int or None, default=None
+            How many; None means all.
+        """
         rows, columns = np.triu_indices(len(self.names), 1)
         order = np.argsort(-self.values[rows, columns], kind="stable")[:n]
         return [
@@ -177,13 +183,25 @@ class TreePosterior:
         return [self._named(tree) for tree in drawn]
 
     def plot_edges(self, ax: Any = None) -> Any:
-        """Draw the probabilities of all edges as a matrix; see `tanager.plotting.plot_edges`."""
+        """Draw the probabilities of all edges as a matrix; see `tanager.plotting.plot_edges`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        """
         from .plotting import plot_edges
 
         return plot_edges(self, ax)
 
     def plot_map_tree(self, ax: Any = None) -> Any:
-        """Draw the most probable tree; see `tanager.plotting.plot_map_tree`."""
+        """Draw the most probable tree; see `tanager.plotting.plot_map_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        """
         from .plotting import plot_map_tree
 
         return plot_map_tree(self, ax)

@@ -106,3 +106,18 @@ def check_table_sizes(
                 f"the table of {names[child]!r} given {given} would have {cells:,} cells, but at most "
                 f"{_core.MAX_TABLE_CELLS:,} are possible"
             )
+
+
+def check_class_prior(class_prior: Any, n_classes: int) -> list[float]:
+    """Return the class probabilities that a user gives; an empty list for None, which means that they are estimated."""
+    if class_prior is None:
+        return []
+    try:
+        prior = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"class_prior must hold probabilities, but is {class_prior!r}") from None
+    if prior.shape != (n_classes,):
+        raise ValueError(f"class_prior must have {n_classes} probabilities, one per class, but has shape {prior.shape}")
+    if not np.isfinite(prior).all() or (prior < 0).any() or abs(prior.sum() - 1) > 1e-8:
+        raise ValueError(f"class_prior must hold probabilities that sum to one, but is {class_prior!r}")
+    return [float(p) for p in prior]

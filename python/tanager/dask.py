@@ -125,12 +125,23 @@ def predict_proba(clf: BaseClassifier, X: Any) -> Any:
 
 
 def predict_log_proba(clf: BaseClassifier, X: Any) -> Any:
-    """Return the logarithm of what `predict_proba` returns; nothing is computed yet."""
+    """Return the logarithm of what `predict_proba` returns; nothing is computed yet.
+
+    Parameters
+    ----------
+    clf, X
+        As in `predict_proba`.
+    """
     return _predict(clf, X, "predict_log_proba")
 
 
 def predict(clf: BaseClassifier, X: Any) -> Any:
     """Return the most probable class of every row, as `predict_proba` returns probabilities; nothing is computed yet.
+
+    Parameters
+    ----------
+    clf, X
+        As in `predict_proba`.
 
     Returns
     -------

@@ -307,3 +307,22 @@ def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
         raise ValueError(f"y must have at most {_MAX_CLASSES} classes, but has {len(classes)}")
     narrow = len(classes) < 255
     return codes.astype(np.uint8) if narrow else codes.astype(np.uint16), len(classes)
+
+
+_DISCRETIZERS = {
+    "mdlp": MDLPDiscretizer,
+    "equal-frequency": EqualFrequencyDiscretizer,
+    "equal-width": EqualWidthDiscretizer,
+}
+
+
+def resolve_discretizer(value: Any) -> Any:
+    """Turn what a user gives as ``discretizer`` into an object of `tanager.discretize`, or None."""
+    if isinstance(value, str) and value in _DISCRETIZERS:
+        return _DISCRETIZERS[value]()
+    if value is None or isinstance(value, tuple(_DISCRETIZERS.values())):
+        return value
+    raise ValueError(
+        f"discretizer must be {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, "
+        f"but is {value!r}"
+    )

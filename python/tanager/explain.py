@@ -51,6 +51,7 @@ class Explanation(Sequence["Explanation"]):
     classes : ndarray of shape (n_classes,)
         The class labels.
     feature_names : list of str
+        The columns of the table.
     order : list of str
         The features of the model in the order in which they become known.
     rows : ndarray of shape (n_rows,)
@@ -148,7 +149,13 @@ class Explanation(Sequence["Explanation"]):
         return self._found_flips[1]
 
     def values_of(self, row: int) -> list[Any]:
-        """Return the labels of a row's cells: categories, intervals, or None where they are missing."""
+        """Return the labels of a row's cells: categories, intervals, or None where they are missing.
+
+        Parameters
+        ----------
+        row : int
+            Its position among the rows explained.
+        """
         features = range(len(self.feature_names))
         return [self._setting.labels.of_cell(self._coded, row, feature) for feature in features]
 
@@ -181,13 +188,25 @@ class Explanation(Sequence["Explanation"]):
         return to_text(self, of)
 
     def plot(self, of: Any = None, max_features: int = 20, ax: Any = None) -> Any:
-        """Draw one row as a waterfall; see `tanager.plotting.plot_explanation`."""
+        """Draw one row as a waterfall; see `tanager.plotting.plot_explanation`.
+
+        Parameters
+        ----------
+        of, max_features, ax
+            As there.
+        """
         from .plotting import plot_explanation
 
         return plot_explanation(self, of, max_features, ax)
 
     def class_codes(self, of: Any = None) -> npt.NDArray[np.intp]:
-        """Return the position of a class among `classes` for every row; of the predicted ones for None."""
+        """Return the position of a class among `classes` for every row; of the predicted ones for None.
+
+        Parameters
+        ----------
+        of : class label or None, default=None
+            The class; None means the one that is predicted for the row.
+        """
         if of is None:
             return self._predicted
         classes = self._setting.labels.classes

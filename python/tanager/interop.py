@@ -101,6 +101,7 @@ def to_pgmpy(network: Network) -> Any:
     Parameters
     ----------
     network : Network
+        What a classifier has learned, or what was read.
     """
     return pgmpy_model(variables_of(network))
 
@@ -111,6 +112,7 @@ def from_pgmpy(model: Any, class_name: str) -> Network:
     Parameters
     ----------
     model : pgmpy.models.DiscreteBayesianNetwork
+        A network with all of its tables.
     class_name : str
         The variable to predict.
     """
@@ -123,6 +125,7 @@ def to_pyagrum(network: Network) -> Any:
     Parameters
     ----------
     network : Network
+        What a classifier has learned, or what was read.
     """
     return pyagrum_network(variables_of(network))
 
@@ -133,6 +136,7 @@ def from_pyagrum(model: Any, class_name: str) -> Network:
     Parameters
     ----------
     model : pyagrum.BayesNet
+        A network whose variables have labels.
     class_name : str
         The variable to predict.
     """

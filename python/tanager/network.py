@@ -131,7 +131,13 @@ class Network(Shareable):
         return {name: self.parents(name) for name in [*self.features, self.class_name]}
 
     def parents(self, name: str) -> list[str]:
-        """Return the names of a variable's parents, the class last if it is one of them."""
+        """Return the names of a variable's parents, the class last if it is one of them.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the network, or the class.
+        """
         if name == self.class_name:
             return [self.feature_names[p] for p in self._class_parents]
         position, parents = self._feature_parents(name)
@@ -148,7 +154,13 @@ class Network(Shareable):
         return [name for position, name in enumerate(self.feature_names) if position in found]
 
     def cpt(self, name: str) -> ConditionalTable:
-        """Return the conditional probability table of a feature or of the class, with its labels."""
+        """Return the conditional probability table of a feature or of the class, with its labels.
+
+        Parameters
+        ----------
+        name : str
+            A feature of the network, or the class.
+        """
         if name == self.class_name:
             features, of_class, table = self._class_parents, True, self._core.class_table
         else:
@@ -187,21 +199,47 @@ class Network(Shareable):
         return self._core.is_semi_naive
 
     def log_likelihood(self, X: Any, y: Any) -> float:
-        """Return ln P(X, y), summed over the rows; missing cells are summed out."""
+        """Return ln P(X, y), summed over the rows; missing cells are summed out.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Rows with the columns of the training table.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        """
         joint, codes = self._log_joint(X, y, "log_joint")
         return float(joint[np.arange(len(codes)), codes].sum())
 
     def conditional_log_likelihood(self, X: Any, y: Any) -> float:
-        """Return ln P(y | X), summed over the rows; missing cells are summed out."""
+        """Return ln P(y | X), summed over the rows; missing cells are summed out.
+
+        Parameters
+        ----------
+        X, y
+            As in `log_likelihood`.
+        """
         posterior, codes = self._log_joint(X, y, "log_posterior")
         return float(posterior[np.arange(len(codes)), codes].sum())
 
     def aic(self, X: Any, y: Any) -> float:
-        """Return the log-likelihood less the number of parameters; larger is better."""
+        """Return the log-likelihood less the number of parameters; larger is better.
+
+        Parameters
+        ----------
+        X, y
+            As in `log_likelihood`.
+        """
         return self.log_likelihood(X, y) - self.n_parameters
 
     def bic(self, X: Any, y: Any) -> float:
-        """Return the log-likelihood less half the number of parameters times ln(rows); larger is better."""
+        """Return the log-likelihood less half the number of parameters times ln(rows); larger is better.
+
+        Parameters
+        ----------
+        X, y
+            As in `log_likelihood`.
+        """
         return self.log_likelihood(X, y) - 0.5 * self.n_parameters * float(np.log(read_table(X).n_rows))
 
     def posterior(
@@ -376,6 +414,7 @@ class Network(Shareable):
         Parameters
         ----------
         other : Network
+            A network of any features; those of the same name are compared.
 
         Returns
         -------

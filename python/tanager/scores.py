@@ -42,6 +42,11 @@ _SCORES = ("loglik", "aic", "bic", "bdeu", "k2", "acll")
 def entropy(x: Any) -> float:
     """Return the entropy of a variable, in nats; missing cells are left out.
 
+    Parameters
+    ----------
+    x : array-like of shape (n_rows,)
+        Categories of any kind.
+
     Examples
     --------
     >>> from tanager.scores import entropy
@@ -54,6 +59,11 @@ def entropy(x: Any) -> float:
 def mutual_information(x: Any, y: Any) -> float:
     """Return I(x; y), in nats, from the rows where both are observed.
 
+    Parameters
+    ----------
+    x, y : array-like of shape (n_rows,)
+        Categories of any kind.
+
     Examples
     --------
     >>> from tanager.scores import mutual_information
@@ -65,6 +75,11 @@ def mutual_information(x: Any, y: Any) -> float:
 
 def conditional_mutual_information(x: Any, y: Any, z: Any) -> float:
     """Return I(x; y | z), in nats, from the rows where all are observed.
+
+    Parameters
+    ----------
+    x, y, z : array-like of shape (n_rows,)
+        Categories of any kind.
 
     Examples
     --------

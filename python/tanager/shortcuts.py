@@ -14,7 +14,12 @@ __all__ = ["KDBClassifier", "NaiveBayesClassifier", "TANClassifier"]
 class NaiveBayesClassifier(BaseNetworkClassifier):
     """Naive Bayes for categories, numbers and missing cells.
 
-    The same as ``BayesNetClassifier(structure=NaiveBayes())``; see there for the parameters and attributes.
+    The same as ``BayesNetClassifier(structure=NaiveBayes())``; see there for the attributes.
+
+    Parameters
+    ----------
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
 
     Examples
     --------
@@ -31,8 +36,7 @@ class NaiveBayesClassifier(BaseNetworkClassifier):
 class TANClassifier(BaseNetworkClassifier):
     """Tree-augmented naive Bayes: every feature depends on the class and on at most one other feature.
 
-    The same as ``BayesNetClassifier(structure=ChowLiu(score=criterion, root=root))``; see there for the other parameters
-    and the attributes.
+    The same as ``BayesNetClassifier(structure=ChowLiu(score=criterion, root=root))``; see there for the attributes.
 
     Parameters
     ----------
@@ -40,6 +44,8 @@ class TANClassifier(BaseNetworkClassifier):
         "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that pay.
     root : str, int or None, default=None
         Name or position of the feature to be the root of its tree.
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
 
     References
     ----------
@@ -90,13 +96,15 @@ class TANClassifier(BaseNetworkClassifier):
 class KDBClassifier(BaseNetworkClassifier):
     """k-dependence classifier: every feature depends on the class and on at most k other features.
 
-    The same as ``BayesNetClassifier(structure=KDB(k=k))``; see there for the other parameters and the attributes. Choose
-    it over TAN when features depend on several others at once and there are enough rows to fill the larger tables.
+    The same as ``BayesNetClassifier(structure=KDB(k=k))``; see there for the attributes. Choose it over TAN when features
+    depend on several others at once and there are enough rows to fill the larger tables.
 
     Parameters
     ----------
     k : int, default=2
         The most feature parents of a feature.
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
 
     References
     ----------

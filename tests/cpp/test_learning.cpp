@@ -187,6 +187,9 @@ TEST(chow_liu_tree_has_the_greatest_likelihood) {
       CHECK_NEAR(weight, best_forest_weight(5, weights, score == Score::kLogLikelihood), 1e-10);
       CHECK(tree.is_one_dependence());
       if (score == Score::kLogLikelihood) CHECK(tree.is_tan());
+      if (score != Score::kLogLikelihood)  // an arc to or from the feature of one value does not pay
+        for (std::size_t f = 0; f < cards.size(); ++f)
+          CHECK(tree.parents(f).empty() || (f != 4 && tree.parents(f)[0] != 4));
       CHECK(tree == learn_chow_liu(counts, {score, {}}, 3));
     }
   }

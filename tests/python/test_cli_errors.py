@@ -148,7 +148,17 @@ def test_numbers_are_read_alike_whether_kept_or_not(run, model, tmp_path):
         (tmp_path / "new.csv").write_text(f'sky,wind,day,code\nsun,"{cell}",1,007\n', encoding="utf-8")
         for keep in ([], ["--keep", "wind"]):
             done = run("predict", model, tmp_path / "new.csv", *keep)
-            one_sentence(done, 2, f"column 'wind' needs numbers, but holds '{cell}'")
+            one_sentence(done, 2, f"column 'wind' needs numbers, but holds '{cell}'; --missing tells which")
+
+
+@pytest.mark.parametrize(("mark", "shown"), [(";", "';'"), ("\t", r"'\t'"), ("|", "'|'")])
+def test_another_delimiter_is_suggested(run, model, weather, tmp_path, mark, shown):
+    table = weather.read_text(encoding="utf-8").replace('"hail, heavy"', "hail").replace(",", mark)
+    (tmp_path / "other.csv").write_text(table, encoding="utf-8")
+    hint = f"; if {shown} stands between cells, --delimiter says so"
+    one_sentence(run("fit", tmp_path / "other.csv", "--class", "play", "-o", tmp_path / "x"), 2, "(the class)", hint)
+    one_sentence(run("predict", model, tmp_path / "other.csv"), 2, "the model needs the columns", hint)
+    run.well("predict", model, tmp_path / "other.csv", "--delimiter", mark)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ import pytest
 
 import tanager
 
+ROOT = Path(__file__).resolve().parents[2]
+#: Pages with examples; those of the reference are docstrings.
+GUIDES = [page for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))] if ">>> " in page.read_text("utf-8")]
 MODULES = ["tanager", *(f"tanager.{module.name}" for module in pkgutil.iter_modules(tanager.__path__))]
 
 
@@ -27,11 +30,8 @@ def test_public_classes_have_examples():
             assert ">>>" in item.__doc__, name
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "docs/big-data.md", "docs/cluster.md", "docs/reading.md", "docs/report.md", "docs/sharing.md"]
-)
-def test_guides(name, tmp_path, monkeypatch):
-    guide = Path(__file__).resolve().parents[2] / name
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_guides(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples save files
     failed, attempted = doctest.testfile(str(guide), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0

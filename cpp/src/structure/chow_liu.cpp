@@ -1,7 +1,8 @@
 // Chow-Liu one-dependence classifiers: a maximum spanning tree (or forest) over the features, each pair weighted by its
 // mutual information given the class. Friedman, Geiger and Goldszmidt 1997; with penalties as in Mihaljević, Bielza and
 // Larrañaga.
-#include <cmath>
+#include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "graph/spanning_tree.hpp"
@@ -46,7 +47,13 @@ Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options, 
   if (options.root && *options.root >= n)
     throw InvalidInput(join_text("the root must be one of the ", n, " features, but is feature ", *options.root));
   if (n == 0) return Structure::naive(0);
-  const auto weights = chow_liu_weights(counts, options.score, threads);
+  auto weights = chow_liu_weights(counts, options.score, threads);
+  // Under a penalty an arc must pay. One with a feature of a single value, or between features that were never observed
+  // together, costs nothing and gains nothing.
+  if (options.score != Score::kLogLikelihood)
+    std::replace_if(
+        weights.begin(), weights.end(), [](double weight) { return weight <= 0; },
+        -std::numeric_limits<double>::infinity());
   const auto parent = root_forest(n, maximum_spanning_forest(n, weights), options.root);
   std::vector<std::vector<std::size_t>> parents(n);
   for (std::size_t f = 0; f < n; ++f)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from ._errors import InputError, reading
+from ._errors import InputError, not_numbers, reading
 from ._formats import DASH, is_compressed, standard_input
 
 #: Cells that mean "missing" unless the user says otherwise.
@@ -128,8 +128,8 @@ class CsvSource:
         found = re.match(r"In CSV column #(\d+): CSV conversion error to \w+: invalid (UTF8|value (.*))", message)
         if found is None or int(found[1]) >= len(self.names):
             return message
-        wrong = "is no text in UTF-8" if found[3] is None else f"needs numbers, but holds {found[3]}"
-        return f"column {self.names[int(found[1])]!r} {wrong}"
+        name = self.names[int(found[1])]
+        return f"column {name!r} is no text in UTF-8" if found[3] is None else not_numbers(name, found[3])
 
     def _widen(self, kind: Kind, texts: Any) -> Kind:
         texts = texts.filter(pc.invert(pc.is_in(texts, pa.array(self.missing, pa.string()))))

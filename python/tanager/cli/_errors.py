@@ -11,7 +11,7 @@ import threading
 import traceback
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -28,6 +28,17 @@ _WRONG_NAME = {errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EP
 
 class InputError(ValueError):
     """Input that cannot be used; the message is shown as it is."""
+
+
+def not_numbers(column: str, held: str) -> str:
+    """Say that a column of numbers holds something else, and what to do if that stands for nothing."""
+    return f"column {column!r} needs numbers, but holds {held}; --missing tells which cells are missing"
+
+
+def other_delimiter(names: Sequence[str]) -> str:
+    """Return how to go on if the only name of a column looks like several with another character between; else nothing."""
+    found = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    return "" if found is None else f"; if {found!r} stands between cells, --delimiter says so"
 
 
 class ReadFailure(OSError):

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import parameters, structure
-from .._base import BaseClassifier, resolve_discretizer
+from .._base import BaseClassifier
 from .._classifier import BayesNetClassifier
 from ..averaging import AODEClassifier, TBMATANClassifier
+from ..discretize import resolve_discretizer
 from ._errors import InputError
 
 #: Classifiers that are not one structure, and have no parameters to choose.

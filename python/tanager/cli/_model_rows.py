@@ -13,7 +13,7 @@ from .. import _core
 from .._base import BaseClassifier
 from .._categories import unseen_message
 from ._csv import CODED_TEXT, CsvSource, Tell
-from ._errors import InputError, say
+from ._errors import InputError, not_numbers, other_delimiter, say
 from ._sources import ArrowSource, Source, ahead
 from ._training import no_column
 
@@ -115,7 +115,10 @@ def _find_features(clf: BaseClassifier, source: Source, ignore: Sequence[str]) -
             f"{source.shown} has {len(left)}; --ignore leaves some out"
         )
     some = ", ".join(map(repr, lacking[:5])) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
-    raise InputError(f"the model needs the column{'s' * (len(lacking) > 1)} {some}, which {source.shown} does not have")
+    raise InputError(
+        f"the model needs the column{'s' * (len(lacking) > 1)} {some}, which {source.shown} does not have"
+        f"{other_delimiter(source.names)}"
+    )
 
 
 class Cells:
@@ -193,7 +196,7 @@ class Cells:
         except pa.ArrowInvalid as error:
             wrong = re.search(r"'(.*)'", str(error), re.DOTALL)
             held = "something else" if wrong is None else wrong[0]
-            raise InputError(f"column {self.name!r} needs numbers, but holds {held}") from None
+            raise InputError(not_numbers(self.name, held)) from None
 
 
 _MOST_REMEMBERED = 100_000

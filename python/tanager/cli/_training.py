@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ._csv import ARROW_TYPES, CsvSource, Kind, Tell
-from ._errors import InputError, reading
+from ._errors import InputError, other_delimiter, reading
 from ._progress_rows import rows_bar
 from ._sources import ArrowSource, Source, ahead, open_sources, total_rows
 
@@ -179,4 +179,4 @@ def open_data(options: argparse.Namespace) -> list[Source]:
 def no_column(shown: str, name: str, names: Sequence[str], what: str) -> InputError:
     """Say that a column is absent, and which there are."""
     some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return InputError(f"{shown} has no column {name!r} ({what}); it has {some}")
+    return InputError(f"{shown} has no column {name!r} ({what}); it has {some}{other_delimiter(names)}")

@@ -1,0 +1,163 @@
+"""What every method can do, found by trying it on a small table; a part of ``docs/which-method.md``."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+import tanager as tg
+from tanager import parameters, structure
+
+PAGE = Path(__file__).resolve().parents[1] / "which-method.md"
+BEGIN, END = "<!-- abilities: written by python -m docs.make_reference -->", "<!-- end of abilities -->"
+
+#: What a table says of a method that can do something, and of one that cannot.
+YES, NO = "yes", "–"
+
+
+def ability_tables() -> str:
+    """Return the tables of structures with averages, and of parameters."""
+    lines = ["| structure | `partial_fit`, `merge` | `fit_stream`, Dask | one `network_`, BIF |", "|---|---|---|---|"]
+    for name, clf in _structures().items():
+        lines.append(f"| {name} | {_adds_up(clf)} | {_passes(clf)} | {YES if _has_network(clf) else NO} |")
+    lines += ["", "| parameters | structures | `partial_fit`, `merge` | `fit_stream`, Dask |", "|---|---|---|---|"]
+    for name, learner in _parameters().items():
+        naive = tg.BayesNetClassifier("naive", learner, random_state=0)
+        lines.append(f"| {name} | {_structures_of(learner)} | {_adds_up(naive)} | {_passes(naive)} |")
+    return "\n".join(lines)
+
+
+def with_tables(page: str) -> str:
+    """Return the page with the tables as they are now."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{ability_tables()}\n\n{END}{rest.split(END)[1]}"
+
+
+def all_methods() -> dict[str, Any]:
+    """Return every structure with the default parameters, every average, and every parameter learner with naive Bayes."""
+    learners = _parameters().items()
+    return _structures() | {name: tg.BayesNetClassifier("naive", learner, random_state=0) for name, learner in learners}
+
+
+def _structures() -> dict[str, Any]:
+    learners = {f"`{learner!r}`": learner for learner in [*_distinct(structure.BY_NAME), structure.KDB(k=1)]}
+    learners |= {"`FixedStructure(arcs)`": structure.FixedStructure([("a", "b")])}
+    found: dict[str, Any] = {
+        name: tg.BayesNetClassifier(learner, random_state=0) for name, learner in sorted(learners.items())
+    }
+    averages = [tg.AODEClassifier(), tg.TBMATANClassifier(), tg.TBMATANClassifier(stubbornness=5)]
+    return found | {f"`{clf!r}`": clone(clf).set_params(random_state=0) for clf in averages}
+
+
+def _parameters() -> dict[str, Any]:
+    return {f"`{learner!r}`": learner for learner in _distinct(parameters.BY_NAME)}
+
+
+def _distinct(by_name: Any) -> list[Any]:
+    learners = [make() for make in by_name.values()]
+    return [learner for i, learner in enumerate(learners) if repr(learner) not in map(repr, learners[:i])]
+
+
+# -- a table with all that is messy, and what is tried with it
+
+
+def messy_table() -> tuple[pd.DataFrame, pd.Series]:
+    """Return strings, whole numbers, floats and blanks, with a class that depends on two features."""
+    rng = np.random.default_rng(0)
+    n = 120
+    a, b = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    X = pd.DataFrame({"a": np.array(["x", "y", "z"])[a], "b": b, "c": a + rng.random(n), "d": rng.random(n) < 0.5})
+    for name in ("a", "c"):
+        X.loc[rng.random(n) < 0.1, name] = None
+    return X, pd.Series(np.where((a == 1) ^ (b == 1), "yes", "no"), name="class")
+
+
+def complete_table() -> tuple[pd.DataFrame, pd.Series]:
+    """Return the table without blanks and floats, from which learning in parts is learning from the whole."""
+    X, y = messy_table()
+    return X.drop(columns="c").fillna({"a": "x"}), y
+
+
+def refuses(call: Callable[[], Any]) -> bool:
+    """Whether a call is refused by one of the errors that say so; any other error is one of ours."""
+    try:
+        call()
+    except (AttributeError, TypeError, ValueError):
+        return True
+    return False
+
+
+def _adds_up(clf: Any) -> str:
+    X, y = complete_table()
+    half = len(X) // 2
+    if not hasattr(clf, "partial_fit"):
+        return NO
+    parts = clone(clf).partial_fit(X[:half], y[:half]).partial_fit(X[half:], y[half:])
+    merged = clone(clf).fit(X[:half], y[:half]).merge(clone(clf).fit(X[half:], y[half:]))
+    whole = clone(clf).fit(X, y).predict_proba(X)
+    same = (parts.predict_proba(X) == whole).all() and (merged.predict_proba(X) == whole).all()
+    return YES if same else "not the same as `fit`"
+
+
+def _passes(clf: Any) -> str:
+    X, y = complete_table()
+    batches = [(X[i : i + 50], y[i : i + 50]) for i in range(0, len(X), 50)]
+    for source, passes in ((iter(batches), "one pass"), (batches, "two passes")):
+        learner = clone(clf)
+        if not refuses(lambda learner=learner, source=source: learner.fit_stream(source)):
+            same = (learner.predict_proba(X) == clone(clf).fit(X, y).predict_proba(X)).all()
+            return passes if same else "not the same as `fit`"
+    return NO
+
+
+def _has_network(clf: Any) -> bool:
+    fitted = clone(clf).fit(*complete_table())
+    return hasattr(fitted, "network_") and "network" in fitted.network_.to_bif()
+
+
+def _structures_of(learner: Any) -> str:
+    X, y = complete_table()
+    general = structure.FixedStructure([("a", "class"), ("class", "b"), ("class", "d")], class_arcs="listed")
+    for shape, words in ((general, "any"), ("tan", "class parent of all")):
+        if not refuses(lambda shape=shape: tg.BayesNetClassifier(shape, learner, random_state=0).fit(X, y)):
+            return words
+    return "naive"
+
+
+def lacks_of(clf: Any) -> list[str]:
+    """Return what a method lacks of that which the page says of all."""
+    X, y = messy_table()
+    tried = X.copy()
+    tried.loc[:3, "a"] = "never seen"
+    counts = np.arange(len(X)) < 100
+
+    def proba(**settings: Any) -> Any:
+        return clone(clf).set_params(**settings).fit(X, y).predict_proba(tried)
+
+    fitted = clone(clf).fit(X, y)
+    explanation = fitted.explain(tried)
+    sums = explanation.base + explanation.contributions.sum(axis=1)
+    weighted = clone(clf).fit(X, y, sample_weight=counts.astype(float))
+    with tempfile.TemporaryDirectory() as folder:
+        fitted.save(f"{folder}/model.tng")  # the core writes and reads it, as in C++
+        loaded = tg.load(f"{folder}/model.tng").predict_proba(tried)
+    scores = tg.evaluation.cross_validate(clf, X, y, cv=3, random_state=0)["accuracy"]
+    found = {
+        "probabilities": np.allclose(proba().sum(axis=1), 1),
+        "weights": np.allclose(
+            weighted.predict_proba(tried), clone(clf).fit(X[counts], y[counts]).predict_proba(tried)
+        ),
+        "class_prior": proba(class_prior=[0.9, 0.1])[:, 0].mean() > proba(class_prior=[0.1, 0.9])[:, 0].mean(),
+        "explanations that sum up": np.abs(sums - explanation.log_odds).max() < 1e-10,
+        "a model file": (loaded == fitted.predict_proba(tried)).all(),
+        "pickle": (pickle.loads(pickle.dumps(fitted)).predict_proba(tried) == loaded).all(),
+        "cross-validation": (scores > 0).all(),
+    }
+    return [what for what, is_there in found.items() if not is_there]

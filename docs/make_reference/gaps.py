@@ -1,0 +1,58 @@
+"""What a reader of the reference would miss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from .names import function_of, items, methods_of, module_name, modules, own_members, parameters_of, properties_of
+from .text import parse
+
+
+def gaps() -> list[str]:
+    """Return a line for every public name, parameter and field without a description, and for every one too many."""
+    found = [f"{module_name(name)} has no docstring" for name, code in modules().items() if not parse(code).text]
+    for item in items():
+        found += _of_call(item.import_name, item.value)
+        if not isinstance(item.value, type):
+            continue
+        for name, member in own_members(item.value).items():
+            whole = f"{methods_of(item).get(name, item).import_name}.{name}"
+            function = function_of(item.value, name)
+            if function is not None:
+                found += _of_call(whole, function)
+            elif name in properties_of(item.value) and not parse(member).text:
+                found.append(f"{whole} has no docstring")
+    return sorted(set(found))
+
+
+def _of_call(name: str, value: Any) -> list[str]:
+    doc = parse(value)
+    if not doc.text:
+        return [f"{name} has no docstring"]
+    section, given = _expected(value)
+    entries = doc.entries(section)
+    described = {each for entry in entries for each in entry.names}
+    if section == "Attributes":
+        described -= properties_of(value).keys()
+    found = [f"{name}: {each!r} has no description" for each in given - described]
+    found += [f"{name}: {each!r} is described, but does not exist" for each in described - given]
+    listed = [*doc.entries("Parameters"), *doc.entries("Attributes")]
+    found += [f"{name}: the description of {', '.join(entry.names)} is empty" for entry in listed if not entry.text]
+    return found
+
+
+def _expected(value: Any) -> tuple[str, set[str]]:
+    """Return the section that must describe the parts of something, and their names.
+
+    Of records these are their fields. Other classes that users do not make themselves, such as `Network`, have no parameters
+    to describe.
+    """
+    if not isinstance(value, type):
+        return "Parameters", {parameter.name for parameter in parameters_of(value)}
+    fields = getattr(value, "__dataclass_fields__", None) or getattr(value, "_fields", None)
+    if fields:
+        return "Attributes", {name for name in fields if not name.startswith("_")}
+    made_by_users = issubclass(value, BaseEstimator)
+    return "Parameters", {parameter.name for parameter in parameters_of(value)} if made_by_users else set()
