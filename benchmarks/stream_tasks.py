@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 
 import tanager as tg
 from benchmarks.harness import _status_kib
-from tanager import _core, _streams
+from tanager import _core
 from tanager._batches import BatchSource
-from tanager._stream_counts import CountedPart
 
 SCHEMA = pa.schema([("class", pa.int8()), ("p0", pa.float64()), ("p1", pa.float64())])
 
@@ -29,6 +28,26 @@ class Inside:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.other_threads = 0.0  # all the time of threads that are not the main one
+        self._here = threading.local()
+
+    def watch_core(self) -> None:
+        """Count the core's calls that go through rows as inside, and all the time of further threads."""
+        for owner, name in (
+            (_core.CountSet, "add_rows"),
+            (_core.CodeBooks, "encode"),
+            *(
+                (_core, name)
+                for name in ("recode", "Dataset", "learn_integers", "number_arrow_strings", "learn_chow_liu")
+            ),
+        ):
+            self.watch(owner, name)
+        run = threading.Thread.run
+
+        def timed(thread: threading.Thread) -> None:
+            run(thread)
+            self.other_threads += time.thread_time()
+
+        threading.Thread.run = timed  # type: ignore[method-assign]
 
     def watch(self, owner: Any, name: str) -> None:
         """Count the calls of a function as inside."""
@@ -36,27 +55,16 @@ class Inside:
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            start = time.thread_time()
+            if getattr(self._here, "inside", False):  # one such call in another counts once
+                return function(*args, **kwargs)
+            self._here.inside, start = True, time.thread_time()
             try:
                 return function(*args, **kwargs)
             finally:
+                self._here.inside = False
                 self.seconds += time.thread_time() - start
 
         return call
-
-    def watch_worker(self, owner: Any, name: str) -> None:
-        """Count all that a function does in another thread than the main one."""
-        function = getattr(owner, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            start = time.thread_time()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                if threading.current_thread() is not threading.main_thread():
-                    self.other_threads += time.thread_time() - start
-
-        setattr(owner, name, call)
 
     def items(self, source: Iterator[Any]) -> Iterator[Any]:
         """Count what it takes to get items as inside."""
@@ -75,16 +83,7 @@ def read(folder: Path, inside: Inside) -> None:  # noqa: ARG001
 
 
 def fit(folder: Path, inside: Inside) -> None:
-    for owner, name in (
-        (_core.CountSet, "add_rows"),
-        (_core.CodeBooks, "encode"),
-        (_core, "recode"),
-        (_core, "Dataset"),
-    ):
-        inside.watch(owner, name)
-    for name in ("learn_integers", "number_arrow_strings", "learn_chow_liu"):
-        inside.watch(_core, name)
-    inside.watch_worker(CountedPart, "count")
+    inside.watch_core()
     source = ds.dataset(folder / "table.parquet")
     clf = tg.TANClassifier().fit_stream(lambda: inside.items(BatchSource(source).open()), "class")
     assert clf.counts_.n_rows == source.count_rows()
@@ -105,10 +104,8 @@ def copy(folder: Path, inside: Inside) -> None:  # noqa: ARG001
 
 def predict(folder: Path, inside: Inside) -> None:
     clf = tg.load(folder / "model.tng")
-    for owner, name in ((_core.CodeBooks, "encode"), (_core, "recode"), (_core, "number_arrow_strings")):
-        inside.watch(owner, name)
+    inside.watch_core()
     inside.watch(clf, "_predict_codes")
-    inside.watch_worker(_streams, "_predict")
     source = ds.dataset(folder / "table.parquet")
     batches = inside.items(BatchSource(source).open(clf.feature_names_in_.tolist()))
     with pq.ParquetWriter(folder / "predicted.parquet", SCHEMA) as writer:
@@ -116,6 +113,22 @@ def predict(folder: Path, inside: Inside) -> None:
         for y, proba in clf.predict_stream(batches, ["predict", "predict_proba"]):
             write(_columns(y, proba))
     assert pq.read_metadata(folder / "predicted.parquet").num_rows == source.count_rows()
+
+
+def command(words: Sequence[str], inside: Inside) -> None:
+    """Run a command of the command line, all that it imports included."""
+    from tanager._base import BaseClassifier
+    from tanager.cli import main as tanager
+
+    inside.watch_core()
+    inside.watch(BaseClassifier, "_predict_codes")
+    iter_batches = pq.ParquetFile.iter_batches
+    pq.ParquetFile.iter_batches = lambda *args, **kwargs: inside.items(iter_batches(*args, **kwargs))
+    for name in ("write_batch", "write_table"):
+        inside.watch(pq.ParquetWriter, name)
+    code = tanager(list(words))
+    if code:
+        raise RuntimeError(f"tanager {' '.join(words)} failed with exit code {code}")
 
 
 STARTED = [0.0, 0.0]
@@ -126,19 +139,26 @@ def start_again() -> None:
 
 
 def main() -> None:
-    """Run the task that the command line names."""
-    task, folder = sys.argv[1], Path(sys.argv[2])
+    """Run the task that the command line names, or, in the present folder, the command of tanager."""
+    task, *words = sys.argv[1:]
     inside = Inside()
+    if task == "command":
+        command(words, inside)
+        print(json.dumps({"share": _share(inside, time.thread_time(), time.process_time())}))
+        return
     start_again()
     thread = time.thread_time()
-    {"read": read, "fit": fit, "copy": copy, "predict": predict}[task](folder, inside)
+    {"read": read, "fit": fit, "copy": copy, "predict": predict}[task](Path(words[0]), inside)
     wall, cpu = time.perf_counter() - STARTED[0], time.process_time() - STARTED[1]
     answer = {"wall": wall, "cpu": cpu, "peak": _status_kib("VmHWM") * 1024}
     if task in {"fit", "predict"}:
-        # What neither the main thread nor that of tanager spends, pyarrow's own threads do.
-        python = time.thread_time() - thread + inside.other_threads - inside.seconds
-        answer["share"] = 1 - python / cpu
+        answer["share"] = _share(inside, time.thread_time() - thread, cpu)
     print(json.dumps(answer))
+
+
+def _share(inside: Inside, main_thread: float, cpu: float) -> float:
+    """What of the CPU time is not Python's: what neither its threads spend nor calls from them, threads of pyarrow do."""
+    return 1 - (main_thread + inside.other_threads - inside.seconds) / cpu
 
 
 if __name__ == "__main__":
