@@ -43,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Learn and save."""
     from .._model_file import to_model
+    from ._doubts import say_doubts
     from ._formats import DASH
     from ._learners import make_classifier
     from ._output import whole_file
@@ -55,6 +56,7 @@ def run(options: argparse.Namespace) -> None:
         learn(clf, data)
         clf.set_params(n_jobs=None, verbose=0)  # of this run and not of the model
         file.write(to_model(clf, with_counts=options.with_counts).to_bytes())
+    say_doubts(clf, clf.counts_.n_rows)
     if options.output != DASH:
         _say_done(clf, data, options.output, time.perf_counter() - start)
 

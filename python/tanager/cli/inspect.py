@@ -20,6 +20,7 @@ examples:
 """
 
 _FEW = 6  # values of a feature that are shown
+_WIDEST = 24  # names of features and of their parents, until they are folded
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +84,7 @@ def _full(table: Any) -> str:
 
 
 def _show(found: dict[str, Any]) -> None:
+    from rich.cells import cell_len
     from rich.text import Text
 
     from ._screen import console, plain_table
@@ -96,18 +98,31 @@ def _show(found: dict[str, Any]) -> None:
     screen.print(about)
     screen.print()
     table = plain_table()
-    table.add_column("feature", overflow="fold")
-    table.add_column("values", justify="right")
-    table.add_column("which", overflow="ellipsis", no_wrap=True, ratio=1)
+    rows = [_cells_of(feature) for feature in found["features"]]
+    widths = [max(cell_len(row[i]) for row in [("feature", "values", "", "parents"), *rows]) for i in range(4)]
     has_parents = any("parents" in feature for feature in found["features"])
+    # Names and parents take what they need up to a limit, and are folded beyond; values of features get the rest.
+    names, parents = min(widths[0], _WIDEST), min(widths[3], _WIDEST) if has_parents else 0
+    room = max(_WIDEST // 2, screen.width - names - widths[1] - parents - 10)
+    table.add_column("feature", overflow="fold", min_width=names)
+    table.add_column("values", justify="right", no_wrap=True)
+    table.add_column("which", overflow="ellipsis", no_wrap=True, max_width=room)
     if has_parents:
-        table.add_column("parents", overflow="fold")
-    for feature in found["features"]:
-        shown = ", ".join(map(str, feature["values"][:_FEW])) + (", ..." if len(feature["values"]) > _FEW else "")
-        parents = ("left out" if feature["parents"] is None else ", ".join(feature["parents"])) if has_parents else ""
-        cells = [feature["name"], f"{feature['cardinality']:,}", shown, *([parents] if has_parents else [])]
-        table.add_row(*map(Text, cells))
+        table.add_column("parents", overflow="fold", min_width=parents)
+    for row in rows:
+        table.add_row(*map(Text, row[: 4 if has_parents else 3]))
     screen.print(table)
+
+
+def _cells_of(feature: dict[str, Any]) -> tuple[str, str, str, str]:
+    shown = ", ".join(map(str, feature["values"][:_FEW])) + (", ..." if len(feature["values"]) > _FEW else "")
+    parents = feature.get("parents", ())
+    return (
+        feature["name"],
+        f"{feature['cardinality']:,}",
+        shown,
+        "left out" if parents is None else ", ".join(parents),
+    )
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
