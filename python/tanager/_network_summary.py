@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
 from ._labeled import Floats
-from ._queries import MISSING
 from ._shown import counted, escaped, shown
+from ._strengths import quick_joint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from .network import ConditionalTable, Network
 
 #: Lines of tables that text and HTML show; cells of one conditional table, and tables, that HTML shows.
-_MOST_LINES, _MOST_CELLS, _MOST_TABLES = 60, 200, 60
-#: Of inference for an overview, which must come at once.
-_MOST_CLIQUE_CELLS = 2**18
+MOST_LINES, _MOST_CELLS, _MOST_TABLES = 60, 200, 60
 
 
 def kind_of(network: Network) -> str:
@@ -84,17 +81,10 @@ class NetworkSummary:
         NaN where features have so many parents that it would take long.
         """
         network = self._network
-        questions = _core.Queries(network._core, _MOST_CLIQUE_CELLS)
-        nothing = np.full(len(network.feature_names), MISSING, dtype=np.uint16)
-        found = {}
-        for feature, name in enumerate(network.feature_names):
-            if name not in self.parents:
-                continue
-            try:
-                joint = questions.posterior(nothing, None, [feature, len(nothing)])
-                found[name] = mutual_information(joint)
-            except _core.CliqueTooLarge:
-                found[name] = float("nan")
+        joint, found = quick_joint(network), {}
+        for name in network.features:
+            together = joint([name, network.class_name])
+            found[name] = float("nan") if together is None else mutual_information(together)
         return found
 
     def to_frame(self) -> pd.DataFrame:
@@ -116,13 +106,13 @@ class NetworkSummary:
         strength = {name: -1.0 if math.isnan(x) else round(x, 9) for name, x in self.information.items()}
         by_information = sorted(strength, key=lambda name: -strength[name])
         lines = [["feature", "values", "parameters", "information", "parents"]]
-        for name in by_information[:_MOST_LINES]:
+        for name in by_information[:MOST_LINES]:
             parents = ", ".join(map(shown, self.parents[name])) or "-"
             information = "-" if strength[name] < 0 else f"{self.information[name]:.4f}"
             lines.append(
                 [shown(name), f"{self.n_values[name]:,}", f"{self.n_parameters[name]:,}", information, parents]
             )
-        return lines, max(0, len(by_information) - _MOST_LINES)
+        return lines, max(0, len(by_information) - MOST_LINES)
 
     def about_class(self) -> str:
         """Return the class, its parents and its probabilities before anything is known."""
@@ -187,14 +177,27 @@ def network_html(network: Network) -> str:
     tables = "".join(_table_html(network.cpt(name)) for name in names[:_MOST_TABLES])
     if len(names) > _MOST_TABLES:
         tables += f"<p>… and {counted(len(names) - _MOST_TABLES, 'more table')}: network.cpt(name)</p>"
+    body = (
+        f"<div>{escaped(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+        f"</table>{more}<details><summary>conditional probability tables</summary>{tables}</details>"
+    )
+    return boxed(one_line(network), body)
+
+
+def boxed(head: str, body: str) -> str:
+    """Return HTML below a line that opens and closes it."""
     return (
-        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{escaped(one_line(network))}</b>'
-        f"</summary><div>{escaped(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-        f"</table>{more}<details><summary>conditional probability tables</summary>{tables}</details></details></div>"
+        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{escaped(head)}</b></summary>'
+        f"{body}</details></div>"
     )
 
 
-def _table_html(table: ConditionalTable) -> str:
+def table_html(table: ConditionalTable) -> str:
+    """Return a conditional table as HTML, with bars behind its numbers."""
+    return f'<div class="tanager-network"><style>{_STYLE}</style>{_table_html(table, is_open=True)}</div>'
+
+
+def _table_html(table: ConditionalTable, *, is_open: bool = False) -> str:
     axis = table.names.index(table.variable)
     given = [name for name in table.names if name != table.variable]
     head = f"P({table.variable}{' | ' + ', '.join(given) if given else ''})"
@@ -211,10 +214,11 @@ def _table_html(table: ConditionalTable) -> str:
         bars = "".join(f'<td class="n bar" style="--p:{100 * p:.1f}%">{p:.4g}</td>' for p in row)
         lines.append(f"<tr>{parents}{bars}</tr>")
     more = f"<p>… and {counted(len(values) - n_lines, 'more row')}</p>" if len(values) > n_lines else ""
-    return f"<details><summary>{escaped(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
+    opened = " open" if is_open else ""
+    return f"<details{opened}><summary>{escaped(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
 
 
-_ENDS = {
+SEARCH_ENDS = {
     "no improvement": "no candidate was enough better",
     "nothing left": "no candidate was left",
     "perfect": "nothing can be better",
@@ -230,7 +234,7 @@ def search_text(trace: Any) -> str:
     gained = float(scores[-1] - scores[0])
     objective = trace.objective.replace("_", " ")
     spread = float(trace.fold_scores[-1].std())
-    end = _ENDS.get(trace.stopped, trace.stopped)
+    end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
     found = f"{counted(len(steps) - 1, 'step')} among {counted(trace.n_candidates, 'candidate')}"
     folds = f"{counted(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
     lines = [

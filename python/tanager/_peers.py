@@ -10,6 +10,7 @@ import numpy as np
 
 from ._exchange import Variable, check_parents, checked_table
 from ._labeled import Floats
+from ._strengths import arc_strength
 
 if TYPE_CHECKING:
     from .network import Network
@@ -147,19 +148,3 @@ def networkx_graph(network: Network, strengths: bool) -> Any:
     for parent, child in network.arcs:
         graph.add_edge(parent, child, **({"strength": arc_strength(network, parent, child)} if strengths else {}))
     return graph
-
-
-def arc_strength(network: Network, parent: str, child: str) -> float:
-    """Return I(parent; child | the child's other parents) in nats, under the network's own distribution."""
-    cpt = network.cpt(child)
-    own = cpt.names.index(child)
-    given = [name for name in cpt.names if name != child]
-    joint = network.posterior(None, given).values[..., None] * np.moveaxis(cpt.values, own, -1)
-    joint = np.moveaxis(joint, given.index(parent), 0).reshape(
-        cpt.values.shape[cpt.names.index(parent)], -1, joint.shape[-1]
-    )
-    rest = joint.sum(axis=(0, 2), keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = joint * rest / (joint.sum(axis=2, keepdims=True) * joint.sum(axis=0, keepdims=True))
-        terms = np.where(joint > 0, joint * np.log(ratio), 0.0)
-    return max(0.0, float(terms.sum()))

@@ -146,12 +146,23 @@ def positions(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Truth:
     return table[codes]
 
 
-def _checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
+def _classes(y_true: Any, classes: Any) -> npt.NDArray[Any]:
+    """Return the classes that columns stand for: those given, or those that occur, sorted."""
+    return encode_labels(np.asarray(y_true))[0] if classes is None else np.asarray(classes)
+
+
+def known_classes(y_true: Any, classes: Any) -> list[Any]:
+    """Return the labels that the columns of probabilities stand for."""
+    found: list[Any] = _classes(y_true, classes).tolist()
+    return found
+
+
+def checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
+    """Return probabilities, and the positions of the true classes among the columns."""
     probabilities = np.ascontiguousarray(proba, dtype=np.float64)
     if probabilities.ndim != 2:
         raise ValueError(f"proba must have a row per row and a column per class, but has shape {probabilities.shape}")
-    labels = np.asarray(y_true)
-    known = encode_labels(labels)[0] if classes is None else np.asarray(classes)
+    labels, known = np.asarray(y_true), _classes(y_true, classes)
     if known.shape != (probabilities.shape[1],):
         raise ValueError(
             f"proba must have a column for each of the {len(known)} classes, but has {probabilities.shape[1]}"
@@ -187,7 +198,7 @@ def accuracy(y_true: Any, proba: Any, classes: Any = None) -> float:
     >>> accuracy(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]])
     0.6666666666666666
     """
-    return _core.accuracy(*_checked(y_true, proba, classes))
+    return _core.accuracy(*checked(y_true, proba, classes))
 
 
 def log_score(y_true: Any, proba: Any, classes: Any = None) -> float:
@@ -211,7 +222,7 @@ def log_score(y_true: Any, proba: Any, classes: Any = None) -> float:
     >>> round(log_score(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), 4)
     0.6905
     """
-    return _core.log_score(*_checked(y_true, proba, classes))
+    return _core.log_score(*checked(y_true, proba, classes))
 
 
 def conditional_log_likelihood(y_true: Any, proba: Any, classes: Any = None) -> float:
@@ -232,7 +243,7 @@ def conditional_log_likelihood(y_true: Any, proba: Any, classes: Any = None) -> 
     >>> round(conditional_log_likelihood(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), 4)
     -2.0715
     """
-    return _core.conditional_log_likelihood(*_checked(y_true, proba, classes))
+    return _core.conditional_log_likelihood(*checked(y_true, proba, classes))
 
 
 def auc(y_true: Any, proba: Any, classes: Any = None) -> float:
@@ -256,4 +267,4 @@ def auc(y_true: Any, proba: Any, classes: Any = None) -> float:
     >>> auc(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]])
     1.0
     """
-    return _core.auc(*_checked(y_true, proba, classes))
+    return _core.auc(*checked(y_true, proba, classes))

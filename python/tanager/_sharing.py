@@ -137,3 +137,38 @@ class Shareable:
         from ._peers import networkx_graph
 
         return networkx_graph(cast("Network", self), strengths)
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None, *, strengths: bool = False) -> str | None:
+        """Write the graph as DOT, the text that Graphviz draws.
+
+        Names are quoted, so that whatever is in them is shown as it is; what cannot be printed is shown as in Python.
+
+        Parameters
+        ----------
+        path : str or path or None, default=None
+            Where to, whole or not at all; None returns the text.
+        strengths : bool, default=False
+            Whether arcs have a thickness, and a tooltip that tells their strength as in `to_networkx`.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> print(network.to_dot())
+        digraph tanager {
+          node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];
+          edge [color="#215a9e"];
+          "class" [fillcolor="#215a9e", fontcolor=white];
+          "x0";
+          "class" -> "x0";
+        }
+        <BLANKLINE>
+        """
+        from ._bif_write import write_text
+        from ._dot import dot_text
+
+        text = dot_text(cast("Network", self), strengths)
+        if path is None:
+            return text
+        write_text(path, text)
+        return None

@@ -219,3 +219,8 @@ class TreePosterior:
     def _shown_probability(self) -> str:
         best = self.log_map_probability
         return f"{math.exp(best):.3g}" if best > -690 else f"10^{best / math.log(10):.4g}"
+
+    def _repr_html_(self) -> str:
+        from ._average_html import posterior_html
+
+        return posterior_html(self)

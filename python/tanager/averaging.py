@@ -120,6 +120,13 @@ class AODEClassifier(BaseClassifier):
     ) -> dict[str, Any]:
         return {"n_parameters_": learned.core.n_parameters}
 
+    def _model_html(self) -> str:
+        if "_core_model" not in self.__dict__:
+            return ""
+        from ._average_html import aode_html
+
+        return aode_html(self._core_model, self._schema.feature_names, self.classes_.tolist())
+
     def _check_settings(self) -> None:
         super()._check_settings()
         as_number(self.alpha, "alpha")
@@ -274,6 +281,10 @@ class TBMATANClassifier(BaseClassifier):
             learned.core, encoder, schema.feature_names, schema.class_name, classes, self._threads()
         )
         return {"posterior_": posterior}
+
+    def _model_html(self) -> str:
+        posterior = self.__dict__.get("posterior_")
+        return "" if posterior is None else str(posterior._repr_html_())
 
     def _count_estimates(self, columns: list[npt.NDArray[Any]], n_rows: int) -> int:
         core = self._core_model

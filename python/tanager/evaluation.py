@@ -11,10 +11,12 @@ from sklearn.base import clone
 from ._classifier import BayesNetClassifier
 from ._comparison import Comparison, PairedTest, compare
 from ._counted_folds import group_classifiers, judge_group
+from ._curves import Reliability, RocCurve, reliability, roc_curve
 from ._cv_result import CrossValidation
 from ._encoding import encode_labels
 from ._fold_table import Rows
 from ._folds import resolve_seed, train_and_test_rows
+from ._learning_curve import LearningCurve, learning_curve
 from ._network_base import BaseNetworkClassifier
 from ._plain_folds import FoldResult, Material, check_interrupted, judge_plainly
 from ._progress import progress_bar
@@ -26,15 +28,21 @@ from .structure import KnownStructure
 __all__ = [
     "Comparison",
     "CrossValidation",
+    "LearningCurve",
     "PairedTest",
+    "Reliability",
+    "RocCurve",
     "accuracy",
     "auc",
     "compare",
     "conditional_log_likelihood",
     "conditional_relative_entropy",
     "cross_validate",
+    "learning_curve",
     "log_score",
     "observed_class_proba",
+    "reliability",
+    "roc_curve",
 ]
 
 

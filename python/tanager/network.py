@@ -15,7 +15,7 @@ from ._encoding import Encoder, encode_labels, read_table
 from ._labeled import Floats, aligned, look_up
 from ._merging import positions_among
 from ._network_comparison import NetworkComparison, compare_networks
-from ._network_summary import NetworkSummary, network_html, one_line
+from ._network_summary import NetworkSummary, network_html, one_line, table_html
 from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
 from ._sharing import Shareable
@@ -65,6 +65,12 @@ class ConditionalTable:
             return pd.DataFrame(values[None, :], columns=columns)
         rows = pd.MultiIndex.from_product([self.labels[i] for i in others], names=[self.names[i] for i in others])
         return pd.DataFrame(values.reshape(len(rows), -1), index=rows, columns=columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype) if copy is not False else np.asarray(self.values, dtype=dtype)
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
 
     def __repr__(self) -> str:
         axis = self.names.index(self.variable)
@@ -433,6 +439,12 @@ class Network(Shareable):
         if not isinstance(other, Network):
             raise TypeError(f"a network is compared with another, but a {type(other).__name__} came")
         return compare_networks(self, other)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the network; see `tanager.plotting.plot_network`, which has the options."""
+        from .plotting import plot_network
+
+        return plot_network(self, ax, **options)
 
     def __repr__(self) -> str:
         return f"<Network: {one_line(self)}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ GUIDES = [page for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 MODULES = ["tanager", *(f"tanager.{module.name}" for module in pkgutil.iter_modules(tanager.__path__))]
 
 
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+# Old versions of matplotlib call new versions of their parser by old names.
+@pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning:matplotlib")
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("__main__", "_core"))])
 def test_docstrings(name):
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
@@ -30,6 +40,7 @@ def test_public_classes_have_examples():
             assert ">>>" in item.__doc__, name
 
 
+@pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning:matplotlib")
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
 def test_guides(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples save files

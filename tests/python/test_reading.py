@@ -151,6 +151,43 @@ def test_classifiers_keep_the_picture_of_scikit_learn():
     assert "sk-container" in tg.AODEClassifier().fit(X, Y)._repr_html_()
 
 
+def test_averages_as_html():
+    features, labels = hostile()
+    average = tg.TBMATANClassifier().fit(features, labels)
+    found = Tags(average.posterior_._repr_html_())
+    *_, p = average.posterior_.edge_probabilities.most_probable(1)[0]
+    assert found.tags == {"div", "style", "details", "summary", "b", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert f"{p:.4f}" in found.texts
+    assert "the most probable tree" in found.texts
+    assert average.posterior_._repr_html_() in average._repr_html_()
+    parts = tg.AODEClassifier().fit(features, labels)
+    found = Tags(parts._model_html())
+    naive = tg.NaiveBayesClassifier().fit(features, labels).network_.summary()
+    assert {f"{x:.4f}" for x in naive.information.values()} <= set(found.texts)
+    assert f"average of {features.shape[1]} one-dependence models" in "".join(found.texts)
+    assert parts._model_html() in parts._repr_html_()
+    assert "\u202e" not in parts._model_html() + average.posterior_._repr_html_()
+    assert tg.AODEClassifier()._model_html() == tg.TBMATANClassifier()._model_html() == ""
+
+
+def test_averages_of_many_and_of_few_features():
+    wide = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (30, 70)).astype(str))
+    found = Tags(tg.AODEClassifier().fit(wide, np.arange(30))._model_html())
+    assert "… and 10 features that say less" in found.texts
+    assert any(text.endswith(", and 10 more") for text in found.texts)
+    alone = tg.TBMATANClassifier().fit(wide.iloc[:, :1], np.arange(30) % 2).posterior_
+    assert "edge between" not in Tags(alone._repr_html_()).texts
+
+
+def test_tables_as_arrays_and_html():
+    cpt = network("tan").cpt("b")
+    np.testing.assert_array_equal(np.asarray(cpt), cpt.values)
+    assert np.asarray(cpt, dtype=np.float32).dtype == np.float32
+    found = Tags(cpt._repr_html_())
+    assert "P(b | a, kind)" in found.texts
+    assert f"{cpt.values.reshape(-1)[0]:.4g}" in found.texts
+
+
 # -- comparisons
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from .. import _core
 from .._base import BaseClassifier
 from .._layout import Layout, layered_layout
-from .._peers import arc_strength
 from .._shown import shown
+from .._strengths import arc_strength
 from ..network import Network
 from ._inference import Absent
 

@@ -1,0 +1,140 @@
+"""What all pictures have in common: colors, sizes of text, axes, and labels that nothing in them can break."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ._shown import shown
+
+#: Height of a line, relative to the font size.
+LINE = 1.75
+FONT_SIZE = 9.0
+POINTS_PER_INCH = 72
+INCH = FONT_SIZE / POINTS_PER_INCH
+#: Thickness of the thinnest and the thickest lines between variables, in points.
+THIN, THICK = 0.4, 6.0
+#: What speaks for a class, what against it, and sums.
+FOR, AGAINST, SUM = "#215a9e", "#c4623b", "0.45"
+#: Of classes, classifiers and what else comes several at a time; and of all that are too many to tell apart.
+COLORS = (FOR, AGAINST, "#3f8f6b", "#8b5ba6", "#b58a1f", "#4aa0b5")
+OTHERS = "0.72"
+#: Letters are moved to whole pixels, which makes text wider than its outline by up to so much.
+_HINTING = 1.07
+
+
+def check_matplotlib() -> None:
+    """Say what to install where matplotlib is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib, which is not installed: pip install tanager[plot]") from error
+
+
+def new_axes(width: float, height: float) -> Any:
+    """Return axes in a new figure of this size in inches."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def shade(strength: float) -> tuple[float, float, float]:
+    """From light gray to dark blue, so that edges nobody believes in can be seen, too."""
+    light, dark = np.array([0.75, 0.78, 0.82]), np.array([0.13, 0.35, 0.62])
+    red, green, blue = light + (dark - light) * float(strength)
+    return red, green, blue
+
+
+def thickness(strength: float) -> float:
+    """Return how thick a line of a strength from 0 to 1 is, in points."""
+    return THIN + (THICK - THIN) * float(strength)
+
+
+def short(label: Any, most: int = 32) -> str:
+    """Return a label as a line that is not too long: where it is, its middle is left out, since ends tell names apart."""
+    text = shown(label)
+    if len(text) <= most:
+        return text
+    tail = (most - 1) // 3
+    return f"{text[: most - 1 - tail].rstrip()}…{text[len(text) - tail :].lstrip()}"
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str) -> float:
+    """Return the width of a text in font sizes; dollar signs are dollar signs."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    if not text.strip():
+        return 1.0
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=10), ismath=False)
+    return _HINTING * float(width) / 10
+
+
+def fitting_size(ax: Any, width: float, height: float) -> float:
+    """Return the font size, at most the usual one, at which so many font sizes fit the axes in both directions."""
+    extent = ax.get_window_extent()
+    to_points = POINTS_PER_INCH / ax.figure.dpi
+    return float(min(FONT_SIZE, extent.width * to_points / width, extent.height * to_points / height))
+
+
+def shape_of(ax: Any) -> float:
+    """Return the width of axes over their height."""
+    extent = ax.get_window_extent()
+    return float(extent.width / extent.height)
+
+
+def write(ax: Any, x: float, y: float, text: str, **options: Any) -> Any:
+    """Write text into axes as it is."""
+    return ax.text(x, y, text, **{"parse_math": False, "va": "center", "fontsize": FONT_SIZE, **options})
+
+
+def quiet(ax: Any, *, left: bool = True) -> None:
+    """Leave of the frame only the lower side and, if asked for, the left, both in light gray."""
+    for side in ("top", "right") if left else ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    for side in ("bottom", "left") if left else ("bottom",):
+        ax.spines[side].set_color("0.8")
+    ax.tick_params(axis="both", labelsize=FONT_SIZE * 0.9, colors="0.35", length=3 if left else 0)
+
+
+def titled(
+    ax: Any, title: str, x_label: str | None = None, y_label: str | None = None, size: float = FONT_SIZE + 1
+) -> None:
+    """Write the title to the left, above the axes, and what the axes are."""
+    ax.set_title(title, fontsize=size, loc="left", parse_math=False)
+    if x_label is not None:
+        ax.set_xlabel(x_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
+    if y_label is not None:
+        ax.set_ylabel(y_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
+
+
+def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> None:
+    """Name the rows of a picture, from above."""
+    ax.set_yticks(range(len(labels)), labels, fontsize=FONT_SIZE)
+    for i, tick in enumerate(ax.get_yticklabels()):
+        tick.set_color("0.6" if pale is not None and pale[i] else "0.1")
+        tick.set_parse_math(False)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+
+
+def legend(ax: Any, **options: Any) -> None:
+    """Add a legend without a frame."""
+    found = ax.legend(fontsize=FONT_SIZE * 0.9, frameon=False, handlelength=1.6, labelcolor="0.25", **options)
+    for text in found.get_texts():
+        text.set_parse_math(False)
+
+
+def draw_key(ax: Any, y: float, size: float, strengths: list[tuple[float, str]], what: str = "") -> None:
+    """Draw lines of some strengths, from 0 to 1, with what they stand for beside them."""
+    x = 0.0
+    for strength, text in strengths:
+        width = thickness(strength) * size / FONT_SIZE
+        ax.plot([x, x + 2], [y, y], color=shade(strength), linewidth=width, solid_capstyle="butt")
+        write(ax, x + 2.6, y, text, fontsize=size * 0.9, color="0.35")
+        x += 2.6 + 0.9 * text_width(text) + 1.6
+    if what:
+        write(ax, x, y, what, fontsize=size * 0.9, color="0.35")
