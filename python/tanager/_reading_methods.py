@@ -86,7 +86,7 @@ class ReadingMethods:
 
         It holds a model card, the network as a drawing to move about in, with the table of every node that is picked, and a panel
         in which one picks what is known of a case and watches probabilities and contributions (as of `explain`) change: exact
-        inference in the page. Models of more than 500,000 numbers, or that would take about a second for an answer, have no
+        inference in the page. Models of more than 1,000,000 numbers, or that would take more than a second or two for an answer, have no
         such panel, and the page says so. The same model always gives the same file.
 
         Parameters

@@ -203,8 +203,9 @@ def test_report_as_html(run, weather, tmp_path):
 
 
 def test_a_report_never_replaces_its_model(run, weather, tmp_path):
-    run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.html")
-    before = (tmp_path / "m.html").read_bytes()
-    done = run("report", tmp_path / "m.html")
+    run.well("fit", weather, "--class", "play", "-o", tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    done = run("report", tmp_path / "model", "-o", tmp_path / "model")
     assert (done.code, "would replace the model" in done.err) == (2, True)
-    assert (tmp_path / "m.html").read_bytes() == before
+    assert run.well("report", tmp_path / "model") == f"{tmp_path / 'model.html'}\n"
+    assert (tmp_path / "model").read_bytes() == before

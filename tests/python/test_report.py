@@ -52,6 +52,15 @@ def data_of(text):
     return json.loads(found)
 
 
+def unpacked(numbers):
+    """The numbers that a page reads from a text or two."""
+    if isinstance(numbers, str):
+        return np.frombuffer(base64.b64decode(numbers), "<f8")
+    distinct, places = map(base64.b64decode, numbers)
+    distinct = np.frombuffer(distinct, "<f8")
+    return distinct[np.frombuffer(places, "<u1" if len(distinct) <= 256 else "<u2")]
+
+
 def written(clf, folder, *rows):
     clf.report(folder / "report.html", *rows)
     return (folder / "report.html").read_text(encoding="utf-8")
@@ -76,8 +85,9 @@ def test_every_classifier_has_one(name, tmp_path):
         names = ["x0", "x1", "x2", "x3", "class"]
         assert {(names[a], names[b]) for a, b in drawn} == set(clf.network_.arcs)
         for f in in_model:
-            values = np.frombuffer(base64.b64decode(found["tables"][f]["values"]), "<f8")
-            np.testing.assert_array_equal(values, clf.network_._core.table(f).reshape(-1))
+            np.testing.assert_array_equal(
+                unpacked(found["tables"][f]["values"]), clf.network_._core.table(f).reshape(-1)
+            )
 
 
 def test_the_same_model_gives_the_same_bytes_also_after_loading(tmp_path):
@@ -146,6 +156,17 @@ def test_many_features_are_not_drawn(tmp_path):
     assert found["model"]["absent"] == "The model has 600 features, and this panel takes at most 500."
 
 
+def test_features_of_many_values_keep_a_page_small(tmp_path):
+    X = np.array([[f"customer {i}", "ab"[i % 2]] for i in range(25_000)], dtype=object)
+    text = written(tg.NaiveBayesClassifier().fit(X, X[:, 1]), tmp_path)
+    found = data_of(text)
+    assert found["model"]["absent"].startswith("The features have 25,002 values together, and this panel takes at most")
+    assert (found["features"][0]["nValues"], found["features"][0]["labels"]) == (25_000, [])
+    assert found["tables"][0]["values"] is None
+    assert found["features"][1]["labels"] == ["a", "b"]
+    assert len(text) < 100_000
+
+
 def test_priors_that_only_mpmath_can_handle(tmp_path):
     X, y = table(30)
     with pytest.warns(tg.FallbackWarning):
@@ -196,6 +217,15 @@ def test_counts_are_kept_to_the_last_bit(weights, tmp_path):
 def test_counts_as_bytes():
     coded = base64.b64decode(packed_counts(np.array([5.0, 0, 0, 0, 300, 0, 127, 128])))
     assert list(coded) == [5, 0, 2, 300 & 127 | 128, 2, 0, 0, 127, 128, 1]
+
+
+@pytest.mark.parametrize("n_distinct", [3, 300, 1000])
+def test_numbers_are_kept_to_the_last_bit(n_distinct):
+    values = np.random.default_rng(1).uniform(size=n_distinct)[np.arange(1000) % n_distinct]
+    values[:3] = 0.0, -0.0, np.nextafter(1.0, 0.0)
+    found = unpacked(packed(values))
+    assert found.tobytes() == values.tobytes()
+    assert isinstance(packed(values), str) == (n_distinct == 1000)
 
 
 def test_elimination_takes_a_tree_from_its_leaves():

@@ -27,6 +27,8 @@ from ._scores import scores_html
 
 __all__ = ["judge", "report_html", "write_report"]
 
+#: Of a feature, or numbers of its table, in a page without a panel.
+_MOST_LABELS = 2000
 _SCRIPTS = ("inference.js", "averages.js", "drawing.js", "table.js", "panel.js")
 
 
@@ -55,18 +57,16 @@ def judge(clf: BaseClassifier, X: Any, y: Any, name: str = "those given to the r
 
 def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: str | None = None) -> str:
     """Return the page; `source` is what the model's file is called. The same model always gives the same text."""
-    names = [shown(name) for name in clf._schema.feature_names]
+    model = _or_reason(inference_of, clf)
+    whole = "absent" not in model
     payload: dict[str, Any] = {
         "className": shown(clf._schema.class_name),
         "classes": [shown(label) for label in clf.classes_.tolist()],
-        "features": [
-            {"name": name, "labels": [shown(label) for label in column.labels()]}
-            for name, column in zip(names, clf._encoder.columns, strict=True)
-        ],
+        "features": _features(clf, whole=whole),
+        "model": model,
+        "drawing": _or_reason(drawing_of, clf),
+        "tables": _tables(clf, whole=whole),
     }
-    payload["model"] = _or_reason(inference_of, clf)
-    payload["drawing"] = _or_reason(drawing_of, clf)
-    payload["tables"] = _tables(clf, whole="absent" not in payload["model"])
     parts = {
         "title": f"{shown(clf._schema.class_name)}: report on a model",
         "heading": escaped(clf._schema.class_name),
@@ -89,10 +89,20 @@ def _or_reason(make: Any, clf: BaseClassifier) -> dict[str, Any]:
     return found
 
 
+def _features(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any]]:
+    """Return names and labels; many labels are left out unless the panel needs them."""
+    found = []
+    for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
+        n_values = column.cardinality
+        labels = column.labels() if whole or n_values <= _MOST_LABELS else []
+        found.append({"name": shown(name), "nValues": n_values, "labels": [shown(label) for label in labels]})
+    return found
+
+
 def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
     """Return what a picked node shows: P(node | parents), the class last. Large tables are left out unless predictions need them."""
     n = clf.n_features_in_
-    most = MOST_NUMBERS if whole else MOST_NUMBERS // (n + 1)
+    most = MOST_NUMBERS if whole else min(MOST_NUMBERS // (n + 1), _MOST_LABELS)
     network = getattr(clf, "network_", None)
     if hasattr(clf, "posterior_"):
         network = clf.posterior_.map_tree

@@ -15,12 +15,14 @@ from ..explain import chain_order
 from ..network import Network
 from ._numbers import is_whole, packed, packed_counts
 
-#: How many numbers a page holds at most: about 5 MB of text.
-MOST_NUMBERS = 500_000
-#: Operations for one answer with its contributions: about a second on a slow machine.
-MOST_OPERATIONS = 400_000_000
+#: How many numbers a page holds at most: some megabytes of text.
+MOST_NUMBERS = 1_000_000
+#: Operations for one answer with its contributions: a second or two where it comes to the worst.
+MOST_OPERATIONS = 600_000_000
 #: Features beyond which a panel is of no use, and planning would last.
 MOST_FEATURES = 500
+#: Values of all features together that a panel lets one choose from.
+MOST_VALUES = 20_000
 # A sum on the log scale takes about as long as so many products.
 _LOG_SUM = 10
 #: The library draws its trees with this seed.
@@ -43,6 +45,9 @@ def inference_of(clf: BaseClassifier) -> dict[str, Any]:
     n = clf.n_features_in_
     if n > MOST_FEATURES:
         raise Absent(f"the model has {n:,} features, and this panel takes at most {MOST_FEATURES:,}")
+    n_values = sum(clf._encoder.cardinalities)
+    if n_values > MOST_VALUES:
+        raise Absent(f"the features have {n_values:,} values together, and this panel takes at most {MOST_VALUES:,}")
     if isinstance(core, MpAverage):
         raise Absent("only numbers of more digits than a page computes with can predict with such a prior")
     if isinstance(core, _core.Aode):
@@ -133,9 +138,10 @@ def _tbmatan(core: _core.Tbmatan, predictor: Any) -> dict[str, Any]:
     n_assignments = math.prod(cards)
     summed = min(n_assignments, core.max_assignments)
     n_trees = core.n_trees if n_assignments > core.max_assignments else 0
-    tree_cells = n * max(cards) ** 2 * s * (n + 1) * n_trees
+    # Of arcs between features only those are summed over of which neither end is known, and something below is.
+    tree_cells = n * max(cards) ** 2 * s * (n + 1) * n_trees / 3
     n_cells = s * (sum(cards) + (sum(cards) ** 2 - sum(r**2 for r in cards)) // 2)
-    _check(n_cells, 2 * summed * s * (n**3 / 6 + n**2) + tree_cells)
+    _check(n_cells, summed * s * (n**3 / 6 + n**2 / 2) + tree_cells)
     singles = [core.counts.single(f) for f in range(n)]
     pairs = [core.counts.pair(u, v) for u in range(n) for v in range(u + 1, n)]
     whole = all(map(is_whole, [*singles, *pairs]))  # weights of rows need not be

@@ -11,9 +11,21 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def packed(values: Any) -> str:
-    """Return numbers as base64 of little-endian doubles."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+def packed(values: Any) -> str | list[str]:
+    """Return numbers as base64 of little-endian doubles; where many are the same, the distinct ones and their places.
+
+    Tables have many equal numbers: all cells without rows of a distribution are.
+    """
+    cells = np.ascontiguousarray(values, dtype="<f8").reshape(-1)
+    distinct, places = np.unique(cells.view("<u8"), return_inverse=True)  # by their bits
+    width = 1 if len(distinct) <= 2**8 else 2
+    if len(distinct) <= 2**16 and 8 * len(distinct) + width * cells.size < 7 * cells.size:
+        return [_text(distinct.tobytes()), _text(places.astype(f"<u{width}").tobytes())]
+    return _text(cells.tobytes())
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 def is_whole(values: Floats) -> bool:
@@ -37,7 +49,7 @@ def packed_counts(values: Floats) -> str:
             while at < len(cells) and cells[at] == 0:
                 at += 1
             _put(at - start, out)
-    return base64.b64encode(bytes(out)).decode("ascii")
+    return _text(bytes(out))
 
 
 def _put(value: int, out: bytearray) -> None:

@@ -129,24 +129,48 @@ Tanager.Tbmatan = class {
 
   logJoint(evidence) {
     if (this.isEstimate(evidence)) return this.sampled(evidence);
-    const missing = evidence.flatMap((code, f) => (code < 0 ? [f] : []));
+    // Explanations ask for more and more evidence: all that agrees with what was asked first is known already.
+    const covered = this.kept && evidence.every((code, f) => this.kept.evidence[f] < 0 || this.kept.evidence[f] === code);
+    if (!covered) this.kept = this.allRows(evidence);
+    return this.summed(evidence);
+  }
+
+  // ln P(class, row) for all rows that agree with the evidence, those of the first missing feature changing fastest.
+  allRows(evidence) {
+    const s = this.nClasses, missing = evidence.flatMap((code, f) => (code < 0 ? [f] : []));
     const row = evidence.map((code) => Math.max(code, 0));
-    const largest = new Array(this.nClasses).fill(-Infinity), sums = new Array(this.nClasses).fill(0);
-    const logs = new Float64Array(this.nClasses);
-    for (;;) {
-      this.complete(row, logs);
-      for (let c = 0; c < logs.length; ++c) {
-        if (logs[c] === -Infinity) continue;
-        if (logs[c] > largest[c]) {
-          sums[c] *= Math.exp(largest[c] - logs[c]);
-          largest[c] = logs[c];
-        }
-        sums[c] += Math.exp(logs[c] - largest[c]);
-      }
-      let digit = 0;
-      while (digit < missing.length && ++row[missing[digit]] === this.cards[missing[digit]]) row[missing[digit++]] = 0;
-      if (digit === missing.length) return largest.map((log, c) => log + Math.log(sums[c]));
+    const logs = new Float64Array(this.assignments(evidence) * s);
+    for (let at = 0; at < logs.length; at += s) {
+      this.complete(row, logs.subarray(at, at + s));
+      this.next(row, missing);
     }
+    return { evidence: [...evidence], missing, logs };
+  }
+
+  next(row, missing) {
+    let digit = 0;
+    while (digit < missing.length && ++row[missing[digit]] === this.cards[missing[digit]]) row[missing[digit++]] = 0;
+  }
+
+  // The sum over those of the rows that agree with the evidence.
+  summed(evidence) {
+    const s = this.nClasses, { missing, logs } = this.kept;
+    const fixed = missing.filter((f) => evidence[f] >= 0);
+    const largest = new Array(s).fill(-Infinity), sums = new Array(s).fill(0);
+    const row = evidence.map(() => 0);
+    for (let at = 0; at < logs.length; at += s, this.next(row, missing)) {
+      if (fixed.some((f) => row[f] !== evidence[f])) continue;
+      for (let c = 0; c < s; ++c) {
+        const log = logs[at + c];
+        if (log === -Infinity) continue;
+        if (log > largest[c]) {
+          sums[c] *= Math.exp(largest[c] - log);
+          largest[c] = log;
+        }
+        sums[c] += Math.exp(log - largest[c]);
+      }
+    }
+    return largest.map((log, c) => log + Math.log(sums[c]));
   }
 
   // P(child | parent, class) of a tree, [parent][child][class].
@@ -174,39 +198,33 @@ Tanager.Tbmatan = class {
     return Array.from(this.prior, (p, c) => Math.log(p) + Tanager.logSum(found.map((logs) => logs[c])));
   }
 
-  // ln P(evidence | class) in one tree, plus that of the tree's share. Messages go from the leaves to the root; each is
-  // scaled to a largest number of one, and branches of which nothing is known send none.
+  // ln P(evidence | class) in one tree, plus that of the tree's share. Messages go from the leaves to the root. To a parent
+  // that is known, a message is one number per class; others are scaled to a largest number of one, and branches of which
+  // nothing is known send none.
   ofTree({ share, parents, order }, evidence) {
     const s = this.nClasses, logs = new Array(s).fill(Math.log(share));
-    const likelihoods = new Array(this.n).fill(null);
+    const messages = new Array(this.n).fill(null);  // the product of those to a feature that is not known
     for (const f of order) {
-      const values = this.cards[f], parent = parents[f];
-      let own = likelihoods[f];
-      if (evidence[f] >= 0) {
-        own ??= new Float64Array(values * s).fill(1);
-        for (let k = 0; k < values; ++k) if (k !== evidence[f]) own.fill(0, k * s, (k + 1) * s);
-      }
-      if (own === null) continue;
-      if (parent < 0) {
-        const table = this.roots[f];
-        for (let c = 0; c < s; ++c) {
-          let sum = 0;
-          for (let k = 0; k < values; ++k) sum += table[k * s + c] * own[k * s + c];
-          logs[c] += Math.log(sum);
-        }
+      const own = messages[f], known = evidence[f], parent = parents[f], values = this.cards[f];
+      if (own === null && known < 0) continue;
+      const first = known < 0 ? 0 : known, last = known < 0 ? values : known + 1;
+      const table = parent < 0 ? this.roots[f] : this.arcTable(parent, f);
+      const sum = (i, c) => {
+        let total = 0;
+        for (let k = first; k < last; ++k) total += table[(i * values + k) * s + c] * (own === null ? 1 : own[k * s + c]);
+        return total;
+      };
+      if (parent < 0 || evidence[parent] >= 0) {
+        for (let c = 0; c < s; ++c) logs[c] += Math.log(sum(parent < 0 ? 0 : evidence[parent], c));
         continue;
       }
-      const above = this.cards[parent], table = this.arcTable(parent, f);
-      likelihoods[parent] ??= new Float64Array(above * s).fill(1);
-      const to = likelihoods[parent], message = new Float64Array(above * s);
-      for (let i = 0; i < above; ++i)
-        for (let k = 0; k < values; ++k)
-          for (let c = 0; c < s; ++c) message[i * s + c] += table[(i * values + k) * s + c] * own[k * s + c];
+      const above = this.cards[parent], message = new Float64Array(above);
+      messages[parent] ??= new Float64Array(above * s).fill(1);
       for (let c = 0; c < s; ++c) {
         let largest = 0;
-        for (let i = 0; i < above; ++i) largest = Math.max(largest, message[i * s + c]);
+        for (let i = 0; i < above; ++i) largest = Math.max(largest, (message[i] = sum(i, c)));
         logs[c] += Math.log(largest);
-        for (let i = 0; i < above; ++i) to[i * s + c] *= message[i * s + c] / largest;
+        for (let i = 0; i < above; ++i) messages[parent][i * s + c] *= message[i] / largest;
       }
     }
     return logs;

@@ -165,7 +165,7 @@ Tanager.Drawing = class {
     const found = this.nodes.get(id);
     if (!found) return;
     const { features, classes } = this.data;
-    const n = id === features.length ? classes.length : features[id].labels.length;
+    const n = id === features.length ? classes.length : features[id].nValues;
     const what = id === features.length ? (n === 1 ? "class" : "classes") : n === 1 ? "value" : "values";
     const most = Math.max(8, Math.floor(found.node.width / 7.4));
     const text = label === null ? `${n} ${what}` : label;

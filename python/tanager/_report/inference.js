@@ -7,10 +7,16 @@ const Tanager = {};
 
 // -- numbers
 
-Tanager.floats = (text) => {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float64Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
+Tanager.bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+
+// Doubles as they are, or the distinct ones and which of them stands in every place.
+Tanager.floats = (packed) => {
+  const view = new DataView(Tanager.bytes(typeof packed === "string" ? packed : packed[0]).buffer);
+  const found = Float64Array.from({ length: view.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
+  if (typeof packed === "string") return found;
+  const places = Tanager.bytes(packed[1]);
+  if (found.length <= 256) return Float64Array.from(places, (place) => found[place]);
+  return Float64Array.from({ length: places.length / 2 }, (_, i) => found[places[2 * i] + 256 * places[2 * i + 1]]);
 };
 
 // Whole numbers of seven bits per byte, the lowest first; after a zero comes how many more of them follow.

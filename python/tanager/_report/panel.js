@@ -144,7 +144,7 @@ Tanager.signed = (x) => {
 Tanager.start = () => {
   const data = JSON.parse(document.getElementById("data").textContent);
   for (const table of data.tables) if (table && table.values !== null) table.values = Tanager.floats(table.values);
-  const cards = data.features.map((feature) => feature.labels.length);
+  const cards = data.features.map((feature) => feature.nValues);
   const evidence = cards.map(() => -1);
   const tables = new Tanager.NodeTable(data, evidence);
   const say = (id, text) => {

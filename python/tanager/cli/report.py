@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--output",
         "-o",
         metavar="FILE",
-        help="where to; - is standard output (default: the name of the model with the ending .html, beside it)",
+        help="where to; - is standard output (default: MODEL with the ending .html in place of .tng)",
     )
     parser.add_argument(
         "--output-format",
@@ -71,7 +71,7 @@ def _target(options: argparse.Namespace) -> tuple[str, str]:
     output, form = options.output, options.output_format
     if output is None:
         ending = ".md" if form == "markdown" else ".html"
-        output = DASH if options.model == DASH else str(Path(options.model).with_suffix(ending))
+        output = DASH if options.model == DASH else options.model.removesuffix(".tng") + ending
     if output != DASH and Path(output).exists() and options.model != DASH and Path(output).samefile(options.model):
         raise InputError(f"the report would replace the model {options.model}; name another file with --output")
     if form == "auto":
