@@ -14,20 +14,21 @@ def gaps() -> list[str]:
     """Return a line for every public name, parameter and field without a description, and for every one too many."""
     found = [f"{module_name(name)} has no docstring" for name, code in modules().items() if not parse(code).text]
     for item in items():
-        found += _of_call(item.import_name, item.value)
+        found += gaps_of(item.import_name, item.value)
         if not isinstance(item.value, type):
             continue
         for name, member in own_members(item.value).items():
             whole = f"{methods_of(item).get(name, item).import_name}.{name}"
             function = function_of(item.value, name)
             if function is not None:
-                found += _of_call(whole, function)
+                found += gaps_of(whole, function)
             elif name in properties_of(item.value) and not parse(member).text:
                 found.append(f"{whole} has no docstring")
     return sorted(set(found))
 
 
-def _of_call(name: str, value: Any) -> list[str]:
+def gaps_of(name: str, value: Any) -> list[str]:
+    """Return the gaps in the description of a function or class, without those of its members."""
     doc = parse(value)
     if not doc.text:
         return [f"{name} has no docstring"]

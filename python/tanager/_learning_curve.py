@@ -36,6 +36,7 @@ class LearningCurve:
     n_test : int
         The number of test rows, which is the same for all sizes.
     scores : dict of name to dict of score to ndarray of shape (n_sizes, n_splits)
+        All scores, by classifier.
     mean, std : dict of name to dict of score to ndarray of shape (n_sizes,)
         Mean and standard deviation (that of a sample) over the splits.
 

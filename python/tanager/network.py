@@ -441,7 +441,13 @@ class Network(Shareable):
         return compare_networks(self, other)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the network; see `tanager.plotting.plot_network`, which has the options."""
+        """Draw the network; see `tanager.plotting.plot_network`.
+
+        Parameters
+        ----------
+        ax, **options
+            As there.
+        """
         from .plotting import plot_network
 
         return plot_network(self, ax, **options)

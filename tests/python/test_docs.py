@@ -18,6 +18,8 @@ pytest.importorskip("dask", reason="its functions are in the reference")
 pytest.importorskip("pandas", reason="methods are tried on a frame")
 
 from docs.make_reference import abilities
+from docs.make_reference.gaps import gaps, gaps_of
+from docs.make_reference.pages import reference_pages
 from docs.make_reference.text import slug
 
 from tanager.cli import main
@@ -57,6 +59,48 @@ def test_links_lead_somewhere(page):
         assert path.exists(), path
         assert path.is_relative_to(ROOT), path
         assert not anchor or anchor in anchors(path), f"{path.relative_to(ROOT)} has no heading {anchor}"
+
+
+def test_every_page_is_reached_from_the_index():
+    seen: set[Path] = set()
+    waiting = [DOCS / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        seen.add(page)
+        waiting += [path for path, _ in links(page) if path.suffix == ".md" and path not in seen]
+    assert set(DOCS.rglob("*.md")) - seen == set()
+    assert (DOCS / "index.md") in [path for path, _ in links(ROOT / "README.md")]
+
+
+def test_every_public_name_and_parameter_is_described():
+    assert gaps() == []
+
+
+def test_gaps_are_found():
+    def sample(a, b, *, c=1):
+        """Do something.
+
+        Parameters
+        ----------
+        a : int
+        b : int
+            A number.
+        d : int
+            Another.
+        """
+
+    found = gaps_of("sample", sample)
+    assert len(found) == 3
+    assert {"sample: 'c' has no description", "sample: 'd' is described, but does not exist"} < set(found)
+    assert "sample: the description of a is empty" in found
+    assert gaps_of("nothing", lambda: None) == ["nothing has no docstring"]
+
+
+def test_the_reference_is_up_to_date():
+    kept = {path.name: path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md")}
+    pages = reference_pages()
+    assert kept.keys() == pages.keys()
+    assert [name for name in pages if kept[name] != pages[name]] == [], "run python -m docs.make_reference"
 
 
 def test_methods_can_do_what_the_page_says():
