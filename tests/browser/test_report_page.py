@@ -18,6 +18,16 @@ def driver():
         yield found
 
 
+def test_a_missing_browser_is_a_failure_only_where_it_is_required(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setenv("TANAGER_REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="no Chromium"), chromium():
+        pass
+    monkeypatch.delenv("TANAGER_REQUIRE_BROWSER")
+    with pytest.raises(pytest.skip.Exception, match="no Chromium"), chromium():
+        pass
+
+
 def survey(n_rows=600, seed=3):
     """Sixteen questions with two to four answers, some missing, some numbers; each depends on the class and another."""
     random = np.random.default_rng(seed)

@@ -167,7 +167,7 @@ Tanager.Drawing = class {
     const { features, classes } = this.data;
     const n = id === features.length ? classes.length : features[id].nValues;
     const what = id === features.length ? (n === 1 ? "class" : "classes") : n === 1 ? "value" : "values";
-    const most = Math.max(8, Math.floor(found.node.width / 7.4));
+    const most = Math.max(7, Math.floor(found.node.width / 8.2));
     const text = label === null ? `${n} ${what}` : label;
     found.value.textContent = text.length > most ? `${text.slice(0, most - 1)}…` : text;
     found.group.classList.toggle("known", label !== null);
