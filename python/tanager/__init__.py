@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._core import ModelFileError, __version__
 
-# The core raises it, but has no place for its description.
+# The core raises it, but has no place for its description, and is not where users know it from.
+ModelFileError.__module__ = __name__
 ModelFileError.__doc__ = "A model file cannot be read: it is none, is damaged, or was written by a later version."
 
 if TYPE_CHECKING:

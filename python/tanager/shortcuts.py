@@ -90,6 +90,8 @@ class TANClassifier(BaseNetworkClassifier):
         self.root = root
 
     def _structure(self) -> st.StructureLearner:
+        if self.criterion not in ("loglik", "aic", "bic"):
+            raise ValueError(f"criterion must be 'loglik', 'aic' or 'bic', but is {self.criterion!r}")
         return st.ChowLiu(self.criterion, self.root)
 
 

@@ -243,7 +243,7 @@ def test_arrow_dictionaries_with_nulls_and_large_integers():
         (lambda: tg.NaiveBayesClassifier(n_jobs=float("nan")).fit([[1]], [0]), "n_jobs"),
         (lambda: tg.NaiveBayesClassifier(n_jobs=True).fit([[1]], [0]), "n_jobs"),
         (lambda: tg.NaiveBayesClassifier(unseen=["x"]).fit([[1]], [0]), "unseen"),
-        (lambda: tg.TANClassifier(criterion=["bic"]).fit([[1]], [0]), "score"),
+        (lambda: tg.TANClassifier(criterion=["bic"]).fit([[1]], [0]), "criterion"),
         (lambda: tg.TANClassifier(root=True).fit([[1]], [0]), "root"),
         (lambda: tg.NaiveBayesClassifier(numeric_features=None).fit([[1]], [0]), "numeric_features"),
         (lambda: tg.NaiveBayesClassifier(categories=5).fit([[1]], [0]), "categories"),
