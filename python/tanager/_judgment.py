@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ._curves import wilson_interval
 from .evaluation import auc
 
 Floats = npt.NDArray[np.float64]
@@ -55,11 +56,8 @@ class Judgment:
     @cached_property
     def accuracy_interval(self) -> Interval:
         """The 95 % interval of the accuracy by Wilson's score, which never leaves 0 to 1."""
-        n, p = self.n_rows, self.accuracy
-        shrink = 1 + _NORMAL**2 / n
-        center = (p + _NORMAL**2 / (2 * n)) / shrink
-        half = _NORMAL / shrink * float(np.sqrt(p * (1 - p) / n + _NORMAL**2 / (4 * n**2)))
-        return max(0.0, center - half), min(1.0, center + half)
+        low, high = wilson_interval(np.array(self.accuracy), np.array(self.n_rows))
+        return float(low), float(high)
 
     @cached_property
     def log_score(self) -> float:

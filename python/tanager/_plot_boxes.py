@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._labeled import Floats
-from ._plot_style import COLORS, FOR, OTHERS, short, text_width, write
+from ._plot_style import COLORS, FOR, OTHERS, distinct, text_width, write
 from ._strengths import Joint, given_class
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _HEAD, _ROW, _FOOT, _COLUMN, _GAP, _MARGIN = 2.0, 1.2, 0.5, 2.6, 0.35, 0.7
 _WIDEST = 6.0
 #: Text of rows, relative to that of names.
 _SMALL = 0.8
-_LONGEST_NAME, _LONGEST_LABEL = 28, 18
+_LONGEST_LABEL = 18
 
 
 class Box(NamedTuple):
@@ -75,7 +75,7 @@ def groups_of_classes(network: Network, prior: Floats, most: int) -> Groups:
     for row, group in zip(weights, rows, strict=True):
         share = prior[group].sum()
         row[group] = prior[group] / share if share > 0 else 1 / len(group)
-    labels = [short(network.classes.tolist()[m], _LONGEST_LABEL) for m in members]
+    labels = distinct([network.classes.tolist()[m] for m in members], _LONGEST_LABEL)
     colors = [*COLORS[: len(members)], *([OTHERS] if rest else [])]
     probabilities = np.array([prior[group].sum() for group in rows])
     return Groups([*labels, *([f"{len(rest)} others"] if rest else [])], probabilities, weights, colors)
@@ -89,17 +89,15 @@ def _most_probable(probabilities: npt.NDArray[Any], most: int) -> tuple[list[int
     return best, [i for i in range(len(probabilities)) if i not in best]
 
 
-def class_box(network: Network, groups: Groups | None) -> Box:
+def class_box(title: str, groups: Groups | None) -> Box:
     """Return the box of the class; its bars are in the colors that stand for the classes elsewhere."""
-    name = short(network.class_name, _LONGEST_NAME)
     if groups is None:
-        return Box(name, True, [], np.zeros((0, 0)), [])
-    return Box(name, True, groups.labels, groups.probabilities[:, None], [[color] for color in groups.colors])
+        return Box(title, True, [], np.zeros((0, 0)), [])
+    return Box(title, True, groups.labels, groups.probabilities[:, None], [[color] for color in groups.colors])
 
 
-def feature_box(network: Network, name: str, groups: Groups | None, joint: Joint, max_values: int) -> Box:
+def feature_box(network: Network, name: str, title: str, groups: Groups | None, joint: Joint, max_values: int) -> Box:
     """Return the box of a feature; without bars where these would take long."""
-    title = short(name, _LONGEST_NAME)
     found = None if groups is None else given_class(network, name, joint)
     if groups is None or found is None:
         return Box(title, False, [], np.zeros((0, 0)), [])
@@ -107,7 +105,7 @@ def feature_box(network: Network, name: str, groups: Groups | None, joint: Joint
     kept, rest = _most_probable(groups.probabilities @ shares, max_values)
     cpt = network.cpt(name)
     values = cpt.labels[cpt.names.index(name)]
-    labels = [*(short(values[i], _LONGEST_LABEL) for i in kept), *([f"{len(rest)} others"] if rest else [])]
+    labels = [*distinct([values[i] for i in kept], _LONGEST_LABEL), *([f"{len(rest)} others"] if rest else [])]
     bars = [*(shares[:, i] for i in kept), *([shares[:, rest].sum(axis=1)] if rest else [])]
     return Box(title, False, labels, np.array(bars), [groups.colors] * len(labels))
 

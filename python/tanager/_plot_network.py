@@ -15,6 +15,7 @@ from ._plot_style import (
     FONT_SIZE,
     INCH,
     check_matplotlib,
+    distinct,
     draw_key,
     fitting_size,
     new_axes,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 #: Between the class and the features below it, and above and below the key; in font sizes.
 _CLASS_GAP, _KEY_GAP = 2.0, 1.6
 _ARROW = 0.7
+_LONGEST_NAME = 28
 #: Width over height of a new picture.
 _PAGE = 1.5
 #: Strengths below are rounding errors.
@@ -181,9 +183,10 @@ def _boxes(network: Network, tables: bool, max_values: int, max_classes: int) ->
     joint = quick_joint(network)
     prior = joint([network.class_name]) if tables else None
     groups = None if prior is None else groups_of_classes(network, prior, max_classes)
-    boxes = {network.class_name: class_box(network, groups)}
-    for name in network.features:
-        boxes[name] = feature_box(network, name, groups, joint, max_values)
+    titles = distinct([network.class_name, *network.features], _LONGEST_NAME)
+    boxes = {network.class_name: class_box(titles[0], groups)}
+    for name, title in zip(network.features, titles[1:], strict=True):
+        boxes[name] = feature_box(network, name, title, groups, joint, max_values)
     return boxes
 
 

@@ -14,6 +14,7 @@ from ._plot_style import (
     FOR,
     OTHERS,
     check_matplotlib,
+    distinct,
     legend,
     new_axes,
     quiet,
@@ -124,8 +125,8 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
         areas = [other.auc for other in rest]
         label = f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}" if i == 0 else None
         ax.plot(curve.false_positive, curve.true_positive, color=OTHERS, linewidth=0.8, label=label, zorder=2)
-    for color, (name, curve) in zip(COLORS, curves.items(), strict=False):
-        label = f"{short(name, 24)}: {curve.auc:.3f}"
+    for color, name, curve in zip(COLORS, distinct(curves, 24), curves.values(), strict=False):
+        label = f"{name}: {curve.auc:.3f}"
         ax.plot(curve.false_positive, curve.true_positive, color=color, linewidth=1.6, label=label, zorder=3)
     _square(ax)
     legend(ax, loc="lower right", title=against, title_fontsize=FONT_SIZE * 0.9)

@@ -20,6 +20,7 @@ from ._plot_style import (
     INCH,
     LINE,
     check_matplotlib,
+    distinct,
     legend,
     named_rows,
     new_axes,
@@ -27,6 +28,7 @@ from ._plot_style import (
     short,
     text_width,
     titled,
+    within,
     write,
 )
 from ._shown import counted
@@ -69,13 +71,14 @@ def plot_search(trace: Any, ax: Any = None) -> Any:
             f"a SearchTrace, or a classifier whose structure was searched for, was expected, but a {type(trace).__name__} "
             "came"
         )
-    labels = [short(step.change.replace(" -> ", " → "), 44) for step in found]
+    labels = [" → ".join(short(name, 28) for name in step.change.split(" -> ")) for step in found]
     ax = _rows_of_points(ax, labels, found.fold_scores, found.scores, end=True)
     for y, (before, after) in enumerate(pairwise(found.scores), 1):
         if len(labels) <= _MOST_ROWS:
             _beside(ax, y, signed(float(after - before)))
     end = SEARCH_ENDS.get(found.stopped, found.stopped)
-    write(ax, 0.01, len(labels), end, transform=ax.get_yaxis_transform(), fontsize=FONT_SIZE * 0.9, color="0.5")
+    place = {"transform": ax.get_yaxis_transform(), "in_layout": False}
+    write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color="0.5", **place)
     steps, candidates = counted(len(found) - 1, "step"), counted(found.n_candidates, "candidate")
     folds = counted(found.fold_scores.shape[1], "fold")
     titled(ax, f"{steps}, {candidates}", f"{found.objective.replace('_', ' ')} in {folds}, and its mean")
@@ -112,7 +115,7 @@ def plot_scores(result: CrossValidation, score: str | None = None, ax: Any = Non
     score = _chosen(score, result.scoring)
     folds = np.array([result.scores[name][score] for name in result.names])
     means = np.array([result.mean[name][score] for name in result.names])
-    ax = _rows_of_points(ax, [short(name, 44) for name in result.names], folds, means, end=False)
+    ax = _rows_of_points(ax, distinct(result.names, 44), folds, means, end=False)
     for y, mean in enumerate(means):
         if len(means) <= _MOST_ROWS:
             _beside(ax, y, f"{mean:.4g}")
@@ -165,7 +168,7 @@ def plot_learning_curve(
     score = _chosen(score, clf.scoring)
     ax = new_axes(5.6, 3.8) if ax is None else ax
     mean, std = clf.mean, clf.std
-    for i, name in enumerate(clf.names):
+    for i, (name, label) in enumerate(zip(clf.names, distinct(clf.names), strict=True)):
         middle = np.where(np.isfinite(mean[name][score]), mean[name][score], np.nan)
         color = COLORS[i % len(COLORS)]
         style = ("solid", (0, (4, 2)), (0, (1, 1)))[i // len(COLORS) % 3]
@@ -180,7 +183,7 @@ def plot_learning_curve(
             linestyle=style,
             marker="o",
             markersize=3.5,
-            label=short(name),
+            label=label,
         )
     _scale_of_sizes(ax, clf.sizes)
     quiet(ax)

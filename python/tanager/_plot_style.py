@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,10 @@ COLORS = (FOR, AGAINST, "#3f8f6b", "#8b5ba6", "#b58a1f", "#4aa0b5")
 OTHERS = "0.72"
 #: Letters are moved to whole pixels, which makes text wider than its outline by up to so much.
 _HINTING = 1.07
+#: Names of rows take at most this share of the width.
+_MOST_NAMES = 0.65
+#: Text does not become smaller than so many points where it would not fit.
+_SMALLEST = 5.0
 
 
 def check_matplotlib() -> None:
@@ -59,6 +65,28 @@ def short(label: Any, most: int = 32) -> str:
         return text
     tail = (most - 1) // 3
     return f"{text[: most - 1 - tail].rstrip()}…{text[len(text) - tail :].lstrip()}"
+
+
+def distinct(labels: Iterable[Any], most: int = 32) -> list[str]:
+    """Return labels as short lines that differ if the labels do, as far as that goes.
+
+    Where what is left out is what differs, the beginning and the end that all long ones share are left out instead.
+    """
+    texts = [shown(label) for label in labels]
+    found = [short(text, most) for text in texts]
+    if len(set(found)) == len(set(texts)):
+        return found
+    long = [text for text in texts if len(text) > most]
+    start = _n_shared(long)
+    end = _n_shared([text[:start:-1] for text in long])
+    cut = [f"…{text[start : len(text) - end]}{'…' if end else ''}" if len(text) > most else text for text in texts]
+    again = [short(text, most) for text in cut]
+    return again if len(set(again)) > len(set(found)) else found
+
+
+def _n_shared(texts: list[str]) -> int:
+    """Return how many characters all texts begin with."""
+    return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, zip(*texts, strict=False)))
 
 
 @lru_cache(maxsize=4096)
@@ -104,16 +132,26 @@ def titled(
     ax: Any, title: str, x_label: str | None = None, y_label: str | None = None, size: float = FONT_SIZE + 1
 ) -> None:
     """Write the title to the left, above the axes, and what the axes are."""
-    ax.set_title(title, fontsize=size, loc="left", parse_math=False)
+    ax.set_title(title, fontsize=within(ax, title, size), loc="left", parse_math=False)
     if x_label is not None:
         ax.set_xlabel(x_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
     if y_label is not None:
         ax.set_ylabel(y_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
 
 
+def within(ax: Any, text: str, size: float) -> float:
+    """Return the size at which a text that begins at the left of the axes ends with the figure, about."""
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    taken = max((text_width(name) for name in names if name), default=2.0) * INCH
+    room = 1.29 * ax.get_window_extent().width / ax.figure.dpi - taken - 0.3  # before axes make way for their labels
+    return float(max(min(size, room * POINTS_PER_INCH / text_width(text)), _SMALLEST))
+
+
 def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> None:
-    """Name the rows of a picture, from above."""
-    ax.set_yticks(range(len(labels)), labels, fontsize=FONT_SIZE)
+    """Name the rows of a picture, from above; in narrow axes long names are shortened, so that room is left for the rows."""
+    room = _MOST_NAMES * ax.get_window_extent().width / ax.figure.dpi / INCH
+    fitting = [short(x, max(8, int(len(x) * room / text_width(x)))) if text_width(x) > room else x for x in labels]
+    ax.set_yticks(range(len(labels)), fitting, fontsize=FONT_SIZE)
     for i, tick in enumerate(ax.get_yticklabels()):
         tick.set_color("0.6" if pale is not None and pale[i] else "0.1")
         tick.set_parse_math(False)

@@ -13,11 +13,11 @@ from ._plot_style import (
     LINE,
     POINTS_PER_INCH,
     check_matplotlib,
+    distinct,
     draw_key,
     fitting_size,
     new_axes,
     shade,
-    short,
     text_width,
     thickness,
     write,
@@ -45,7 +45,7 @@ def plot_edges(posterior: TreePosterior, ax: Any = None) -> Any:
     matplotlib Axes
     """
     check_matplotlib()
-    names, values = [short(name) for name in posterior.feature_names], posterior.edge_probabilities.values
+    names, values = distinct(posterior.feature_names), posterior.edge_probabilities.values
     n = len(names)
     if ax is None:
         side = max(2.0, n * LINE * INCH) + max(map(text_width, names)) * INCH
@@ -89,7 +89,7 @@ def plot_map_tree(posterior: TreePosterior, ax: Any = None) -> Any:
     """
     check_matplotlib()
     place = {name: i for i, name in enumerate(posterior.feature_names)}
-    names = [short(name) for name in posterior.feature_names]
+    names = distinct(posterior.feature_names)
     parents = _rooted([(place[u], place[v]) for u, v in posterior.map_edges], len(names))
     rows, columns = _layout(parents)
     lefts, width = _column_places(names, columns)

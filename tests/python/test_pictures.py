@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 from picture_hashes import general_network, table
 
 import tanager as tg
-from tanager._plot_style import COLORS, FOR, OTHERS, THICK, short
+from tanager._plot_style import COLORS, FOR, OTHERS, THICK, distinct, short
 from tanager._strengths import arc_strength
 from tanager.plotting import plot_edges, plot_map_tree, plot_network
 
@@ -172,6 +172,30 @@ def test_names_are_shown_as_they_are():
     assert len(long) <= 28
     assert long in texts(ax)
     assert long.endswith("how: one")
+
+
+def test_long_names_differ_if_they_can():
+    assert distinct(["one", "two"]) == ["one", "two"]
+    ends = [f"a long description of what was measured, number {i}" for i in range(3)]
+    assert distinct(ends, 24) == [short(name, 24) for name in ends]
+    assert len(set(distinct(ends, 24))) == 3
+    middles = [f"BayesNetClassifier(parameters=Dirichlet(alpha={x}), structure='naive')" for x in (0.1, 10.0, 250)]
+    assert distinct([*middles, "TAN"], 30) == ["…0.1…", "…10.0…", "…250…", "TAN"]
+    assert distinct(["x" * 50] * 2, 20) == [short("x" * 50, 20)] * 2
+
+
+def test_narrow_axes_have_room_for_bars():
+    import matplotlib.pyplot as plt
+
+    X, y = table(6)
+    X.columns = HOSTILE[-1:] + list(X)[1:]
+    ax = plt.subplots(figsize=(3.2, 3), layout="constrained")[1]
+    tg.TANClassifier().fit(X, y).explain(X[:1]).plot(ax=ax)
+    ax.figure.canvas.draw()
+    extent = ax.get_window_extent()
+    assert extent.width > 0.3 * ax.figure.bbox.width
+    title = ax._left_title.get_window_extent()
+    assert title.x1 <= ax.figure.bbox.width + 2
 
 
 def test_other_pictures_of_hostile_names():
