@@ -213,6 +213,14 @@ def test_evidence_is_set_and_cleared_by_keyboard(driver, reports):
     assert page.errors() == []
 
 
+def test_fields_are_found_by_name(driver, reports):
+    page = Page(driver, reports("TAN")[1])
+    page.find("#find").send_keys("ION 1")
+    shown = [e.get_attribute("id") for e in driver.find_elements("css selector", ".field select") if e.is_displayed()]
+    assert shown == ["feature-1", *(f"feature-{i}" for i in range(10, 16))]
+    assert page.errors() == []
+
+
 def test_impossible_evidence(driver, tmp_path):
     clf = tg.TANClassifier(parameters="maximum-likelihood").fit([["a", "c"], ["b", "d"]], ["x", "y"])
     clf.report(tmp_path / "r.html")
@@ -259,6 +267,19 @@ def test_hostile_labels_run_nothing(driver, tmp_path, make):
     assert page.errors() == []
 
 
+def pinch(driver, x, y):
+    """Move two fingers apart to twice their distance."""
+    for kind, apart in (
+        ("touchStart", 40),
+        ("touchMove", 46),
+        ("touchMove", 60),
+        ("touchMove", 80),
+        ("touchEnd", None),
+    ):
+        points = [] if apart is None else [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["TAN", "TBMATAN"])
 def test_nothing_sticks_out_on_a_phone(driver, reports, name, scheme):
@@ -269,6 +290,11 @@ def test_nothing_sticks_out_on_a_phone(driver, reports, name, scheme):
     try:
         page = Page(driver, reports(name)[1])
         page.set_evidence([0, 1, 0])
+        view = page.find("#drawing svg")
+        page.run("arguments[0].scrollIntoView({block: 'center'})", view)
+        before = float(view.get_dom_attribute("viewBox").split()[2])
+        pinch(driver, view.rect["width"] / 2 + 16, 422)
+        assert float(view.get_dom_attribute("viewBox").split()[2]) == pytest.approx(before / 2, rel=0.1)
         page.run("document.querySelector(\"[data-node='5']\").dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         assert page.run("return document.documentElement.scrollWidth") == 390
         assert page.run("return document.getElementById('table-heading').getBoundingClientRect().right") <= 390

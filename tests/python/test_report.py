@@ -76,6 +76,7 @@ def test_every_classifier_has_one(name, tmp_path):
     assert [feature["name"] for feature in found["features"]] == ["x0", "x1", "x2", "x3"]
     in_model = [0, 1, 3] if name == "left out" else [0, 1, 2, 3]
     assert sorted(found["model"]["order"]) == in_model
+    assert bool(found["tableNote"]) == (name in {"AODE", "TBMATAN"})
     assert sorted(node["id"] for node in found["drawing"]["nodes"]) == [*in_model, 4]
     assert 'Learned from</span><span class="value">120' in text
     assert f"{clf.score(X, y):.4f}" in text

@@ -66,6 +66,7 @@ def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: s
         "model": model,
         "drawing": _or_reason(drawing_of, clf),
         "tables": _tables(clf, whole=whole),
+        "tableNote": _table_note(clf),
     }
     parts = {
         "title": f"{shown(clf._schema.class_name)}: report on a model",
@@ -122,6 +123,17 @@ def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
         numbers = packed(values) if values.size <= most else None
         found.append({"parents": parents, "classed": bool(classed), "values": numbers})
     return found
+
+
+def _table_note(clf: BaseClassifier) -> str:
+    """Say what tables are in a model that is not one network."""
+    if hasattr(clf, "posterior_"):
+        return "In the most probable tree."
+    return (
+        ""
+        if hasattr(clf, "network_")
+        else "Given the class alone; its models also have every other feature as a parent."
+    )
 
 
 def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:

@@ -236,7 +236,8 @@ Tanager.Drawing = class {
     this.svg.addEventListener("pointercancel", release);
     this.svg.addEventListener("click", (event) => {
       const group = event.target.closest?.("[data-node]");
-      if (group && travelled < 5) this.choose(Number(group.dataset.node));
+      // The click that ends a drag is none; those without a pointer, as of screen readers, have no count.
+      if (group && (travelled < 5 || event.detail === 0)) this.choose(Number(group.dataset.node));
     });
     this.svg.addEventListener(
       "wheel",

@@ -33,6 +33,7 @@ Tanager.NodeTable = class {
     heading.append(")");
     const children = this.data.tables.flatMap((t, child) => (t && t.parents.includes(id) ? [child] : []));
     const parts = [heading];
+    if (this.data.tableNote && id !== this.nFeatures) parts.push(element("p", { class: "note" }, this.data.tableNote));
     if (children.length) {
       const line = element("p", { class: "relatives" }, "Parent of ");
       children.forEach((child, i) => line.append(i ? ", " : "", label(this.name(child))));
