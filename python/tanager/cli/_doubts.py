@@ -10,6 +10,8 @@ from ._errors import say
 
 #: Fewer values than these are worth a table, whatever they look like.
 _FEW = 20
+#: More whole numbers than these are rather amounts than codes.
+_MANY = 50
 
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?|\d\d?[./]\d\d?[./]\d{4}.*")
@@ -50,6 +52,11 @@ def doubt_about(name: str, labels: Sequence[Any], n_rows: float) -> str:
         return (
             f"column {name!r} has {len(labels):,} different values in {n_rows:,.0f} rows, and tells nothing of rows with "
             "others; --ignore leaves it out, --numeric cuts numbers into intervals"
+        )
+    if len(labels) > _MANY and all(isinstance(label, int) for label in labels):
+        return (
+            f"column {name!r} has {len(labels):,} whole numbers, each a category of its own; --numeric cuts numbers into "
+            "intervals"
         )
     return ""
 
