@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from ._bif_names import WrittenVariable, is_plain, written
@@ -74,24 +70,3 @@ def _xml_table(variable: WrittenVariable, shown: dict[str, WrittenVariable]) -> 
     return (
         f"<DEFINITION>\n  <FOR>{escape(variable.name)}</FOR>\n{given}  <TABLE>\n    {rows}\n  </TABLE>\n</DEFINITION>\n"
     )
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file as UTF-8, whole or not at all."""
-    write_bytes(Path(path), text.encode())
-
-
-def write_bytes(target: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # as any file that is simply written
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -18,10 +18,10 @@ from sklearn.naive_bayes import CategoricalNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from . import _core, datasets
-from ._bif_write import write_text
 from ._encoding import encode_labels
 from ._model_file import load
 from ._report import judge, report_html
+from ._whole_file import write_text
 from .cli._training import NamedLabels
 from .discretize import MDLPDiscretizer
 from .evaluation import CrossValidation, cross_validate

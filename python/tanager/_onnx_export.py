@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,9 +52,9 @@ def _reason(network: Network) -> str:
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model, whole or not at all."""
-    from ._bif_write import write_bytes
+    from ._whole_file import write_bytes
 
-    write_bytes(Path(path), model.SerializeToString())
+    write_bytes(path, model.SerializeToString())
 
 
 class _Graph:

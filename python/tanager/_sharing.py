@@ -104,8 +104,8 @@ class Shareable:
         return self._written(xmlbif_text, path)
 
     def _written(self, text_of: Any, path: str | os.PathLike[str] | None) -> str | None:
-        from ._bif_write import write_text
         from ._exchange import variables_of
+        from ._whole_file import write_text
 
         network = cast("Network", self)
         text: str = text_of(variables_of(network), network.class_name)
@@ -164,8 +164,8 @@ class Shareable:
         }
         <BLANKLINE>
         """
-        from ._bif_write import write_text
         from ._dot import dot_text
+        from ._whole_file import write_text
 
         text = dot_text(cast("Network", self), strengths)
         if path is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -10,6 +12,14 @@ def shown(label: Any) -> str:
     """Return a label as one line of text; what cannot be printed is escaped as in Python, and so is empty text."""
     text = str(label)
     return text if text.isprintable() and text.strip() else repr(label)
+
+
+def shown_apart(labels: Iterable[Any]) -> list[str]:
+    """Return different labels as different texts, each as `shown` does where that tells them apart: not 1 and "1"."""
+    found = list(labels)
+    texts = list(map(shown, found))
+    times = Counter(texts)
+    return [text if times[text] == 1 else repr(label) for text, label in zip(texts, found, strict=True)]
 
 
 def escaped(label: Any) -> str:

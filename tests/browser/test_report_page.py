@@ -234,6 +234,30 @@ def test_impossible_evidence(driver, tmp_path):
     assert page.errors() == []
 
 
+def test_one_class_is_never_impossible(driver, tmp_path):
+    tg.TANClassifier().fit([["a", "c"], ["b", "d"]], ["only", "only"]).report(tmp_path / "r.html")
+    page = Page(driver, tmp_path / "r.html")
+    page.set_evidence([0, 1])
+    assert page.posterior(1) == [1.0]
+    assert not page.find("#impossible-note").is_displayed()
+    assert not page.find("#contributions-box").is_displayed()
+    assert page.errors() == []
+
+
+def test_long_tables_are_shown_whole_only_when_asked(driver, tmp_path):
+    values = [f"value {i}" for i in range(2000)]
+    tg.NaiveBayesClassifier().fit([[value] for value in values], ["a", "b"] * 1000).report(tmp_path / "r.html")
+    page = Page(driver, tmp_path / "r.html")
+    page.run("document.querySelector(\"[data-node='0']\").dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    n_cells = "return document.querySelectorAll('#node-details td.p').length"
+    assert page.run(n_cells) < 500
+    button = page.find("#node-details button")
+    assert button.text == "Show all 2,000 values"
+    button.click()
+    assert page.run(n_cells) == 4000
+    assert page.errors() == []
+
+
 HOSTILE = [
     *(
         "</script><script>document.title='taken'</script>",

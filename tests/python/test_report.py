@@ -137,6 +137,19 @@ def test_hostile_labels_are_text(make, tmp_path):
     assert "'right \\u202eot tfel'" in found["features"][0]["labels"]
 
 
+def test_labels_that_look_alike_are_told_apart(tmp_path):
+    X = np.array([[1, "a"], ["1", "b"], [1, "'a'"], ["1", "a\nb"]] * 5, dtype=object)
+    y = np.array([1, "1", "1", 1] * 5, dtype=object)
+    text = written(tg.TANClassifier().fit(X, y), tmp_path, X, y)
+    found = data_of(text)
+    assert sorted(found["classes"]) == sorted(found["features"][0]["labels"]) == ["'1'", "1"]
+    assert sorted(found["features"][1]["labels"]) == ["'a'", "'a\\nb'", "a", "b"]
+    for label in ("1", "&#x27;1&#x27;"):
+        assert f"<td><bdi>{label}</bdi></td>" in text  # the classes of the card
+        assert f'<th scope="row"><bdi>{label}</bdi></th>' in text  # of the confusions
+        assert re.search(rf"<td><bdi>x0</bdi></td>.*?<bdi>{label}</bdi>", text)
+
+
 def test_large_models_say_why_they_have_no_panel(tmp_path, monkeypatch):
     X, y = table()
     monkeypatch.setattr(_inference, "MOST_NUMBERS", 40)

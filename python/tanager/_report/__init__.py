@@ -14,11 +14,11 @@ import numpy as np
 
 from .. import __version__
 from .._base import BaseClassifier
-from .._bif_write import write_text
 from .._encoding import encode_labels
 from .._judgment import Judgment
 from .._model_summary import one_line
-from .._shown import escaped, shown
+from .._shown import escaped, shown, shown_apart
+from .._whole_file import write_text
 from ._card import card_html, features_html
 from ._drawing import drawing_of
 from ._inference import MOST_NUMBERS, Absent, inference_of
@@ -51,7 +51,7 @@ def judge(clf: BaseClassifier, X: Any, y: Any, name: str = "those given to the r
         raise ValueError("scores need at least one row, but X has none")
     known = {label: position for position, label in enumerate(clf.classes_.tolist())}
     truth = np.array([known.get(label, -1) for label in found.tolist()], dtype=np.int64)[codes]
-    labels = [shown(label) for label in clf.classes_.tolist()]
+    labels = shown_apart(clf.classes_.tolist())
     return Judgment(name, labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
 
 
@@ -61,7 +61,7 @@ def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: s
     whole = "absent" not in model
     payload: dict[str, Any] = {
         "className": shown(clf._schema.class_name),
-        "classes": [shown(label) for label in clf.classes_.tolist()],
+        "classes": shown_apart(clf.classes_.tolist()),
         "features": _features(clf, whole=whole),
         "model": model,
         "drawing": _or_reason(drawing_of, clf),
@@ -96,7 +96,7 @@ def _features(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any]]:
     for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
         n_values = column.cardinality
         labels = column.labels() if whole or n_values <= _MOST_LABELS else []
-        found.append({"name": shown(name), "nValues": n_values, "labels": [shown(label) for label in labels]})
+        found.append({"name": shown(name), "nValues": n_values, "labels": shown_apart(labels)})
     return found
 
 

@@ -10,7 +10,7 @@ from sklearn import config_context
 from .._base import BaseClassifier
 from .._model_summary import kind_of, n_parameters
 from .._network_summary import mutual_information
-from .._shown import counted, escaped
+from .._shown import counted, escaped, shown_apart
 from ..parameters import resolve_parameters
 from ._html import bar, name, table, tile
 
@@ -72,7 +72,7 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
 
 
 def _classes(clf: BaseClassifier) -> str:
-    labels = clf.classes_.tolist()
+    labels = shown_apart(clf.classes_.tolist())
     shares = _class_probabilities(clf)
     learned: Any = clf.counts_  # None in a model that was saved without
     counts = None if learned is None else learned.class_counts
@@ -133,7 +133,7 @@ def features_html(clf: BaseClassifier) -> str:
 
 
 def _values(column: Any) -> str:
-    labels = column.labels()
+    labels = shown_apart(column.labels())
     shown = ", ".join(map(name, labels[:_MOST_VALUES]))
     return f"{shown}, … {len(labels) - _MOST_VALUES:,} more" if len(labels) > _MOST_VALUES else shown
 

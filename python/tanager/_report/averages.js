@@ -284,6 +284,7 @@ Tanager.explain = (inference, order, evidence) => {
   const against = (logs) => logs.map((log, c) => log - logs[rivals[c]]);
   return {
     best,
+    possible: before[best] > -Infinity,
     rivals,
     posterior: Tanager.posterior(before),
     base: against(base),

@@ -72,7 +72,7 @@ Tanager.Panel = class {
     const known = evidence.filter((code) => code >= 0).length;
     for (const [f, select] of this.selects) select.parentElement.classList.toggle("known", evidence[f] >= 0);
     this.box.classList.toggle("empty", known === 0);
-    document.getElementById("posterior-given").textContent = known ? "| what is known" : "";
+    document.getElementById("posterior-given").textContent = known ? " | what is known" : "";
     document.getElementById("n-known").textContent = known ? `${known} of ${this.selects.size} known` : "nothing is known yet";
     this.showPosterior(found);
     if (data.classes.length > 1) this.showContributions(found);
@@ -80,7 +80,7 @@ Tanager.Panel = class {
     const note = document.getElementById("estimate-note");
     note.hidden = !estimate || !known;
     note.textContent = `Unknown values can be too many to sum over: this is the average over ${data.model.nTrees} sampled trees, as the library takes it.`;
-    document.getElementById("impossible-note").hidden = !Number.isNaN(found.logOdds[found.best]);
+    document.getElementById("impossible-note").hidden = found.possible;
   }
 
   showPosterior({ best, posterior }) {

@@ -1,5 +1,7 @@
 // The table of a picked node: P(node | parents), a row for every configuration of the parents.
 
+Tanager.MOST_COLUMNS = 60; // until all are asked for
+
 Tanager.NodeTable = class {
   constructor(data, evidence) {
     Object.assign(this, { data, evidence, picked: null, all: false });
@@ -51,9 +53,10 @@ Tanager.NodeTable = class {
     const n = sizes.reduce((a, b) => a * b, 1);
     const head = element("tr");
     for (const parent of given) head.append(element("th", { scope: "col" }, label(this.name(parent))));
-    for (const text of this.labels(id)) head.append(element("th", { scope: "col", class: "n" }, label(text)));
+    const wide = this.all ? own : Math.min(own, Tanager.MOST_COLUMNS);
+    for (const text of this.labels(id).slice(0, wide)) head.append(element("th", { scope: "col", class: "n" }, label(text)));
     const body = element("tbody");
-    const most = this.all ? n : Math.min(n, Math.max(12, Math.floor(400 / own)));
+    const most = this.all ? n : Math.min(n, Math.max(12, Math.floor(400 / wide)));
     for (let row = 0; row < most; ++row) {
       const digits = this.digits(row, sizes);
       const agrees = given.every((parent, i) => parent === this.nFeatures || this.evidence[parent] === digits[i]);
@@ -62,7 +65,7 @@ Tanager.NodeTable = class {
       given.forEach((parent, i) => line.append(element("td", {}, label(this.labels(parent)[digits[i]]))));
       // The class is the innermost axis of the numbers and the last parent here.
       const config = Math.floor(row / lanes), c = row % lanes;
-      for (let k = 0; k < own; ++k) {
+      for (let k = 0; k < wide; ++k) {
         const p = table.values[(config * own + k) * lanes + c];
         const cell = element("td", { class: "n p", "data-value": p }, p.toPrecision(3).replace(/^1\.00$/, "1"));
         cell.style.setProperty("--p", `${(100 * p).toFixed(1)}%`);
@@ -71,8 +74,9 @@ Tanager.NodeTable = class {
       body.append(line);
     }
     const found = [element("div", { class: "scroll", tabindex: "0" }, element("table", { "aria-labelledby": "table-heading" }, element("thead", {}, head), body))];
-    if (most < n) {
-      const more = element("button", { type: "button" }, `Show all ${n.toLocaleString("en")} rows`);
+    if (most < n || wide < own) {
+      const all = wide < own ? `${own.toLocaleString("en")} values` : `${n.toLocaleString("en")} rows`;
+      const more = element("button", { type: "button" }, `Show all ${all}`);
       more.addEventListener("click", () => {
         this.all = true;
         this.show();

@@ -1,80 +1,34 @@
-"""Files that appear whole or not at all, and tables written to them."""
+"""Files that appear whole or not at all, standard output, and tables written to them."""
 
 from __future__ import annotations
 
-import errno
 import gzip
 import os
-import secrets
-import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from .._whole_file import whole_file as _whole_file
 from ._errors import InputError, ReadFailure
 from ._formats import DASH, Format, is_gzip_name, standard_output
 
 
 @contextmanager
 def whole_file(name: str) -> Iterator[Any]:
-    """Yield a binary file to write; under its name it appears only when all went well, and otherwise not at all.
-
-    What is written goes to a temporary file in the same folder, which gets the name at the end. "-" is standard output, and
-    pipes and devices are written as they are.
-    """
+    """Yield a binary file to write, as `_whole_file.whole_file` does; "-" is standard output."""
     if name == DASH:
         yield standard_output()
         standard_output().flush()
         return
-    path = Path(os.path.realpath(name))  # a link stays a link, to the new file
     try:
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            if path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            with path.open("wb") as file:
-                yield file
-            return
-        with _temporary(path) as file:
+        with _whole_file(name) as file:
             yield file
     except (BrokenPipeError, ReadFailure):
         raise
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno else str(error)
         raise OSError(f"{name} cannot be written: {reason}") from error
-
-
-@contextmanager
-def _temporary(path: Path) -> Iterator[Any]:
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}.part")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            if mode is not None:
-                temporary.chmod(mode)
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return  # some systems do not open folders; the file itself is safe
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
 
 
 class TableWriter(ABC):

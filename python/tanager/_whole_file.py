@@ -1,0 +1,77 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def whole_file(name: str | os.PathLike[str]) -> Iterator[Any]:
+    """Yield a binary file to write; under its name it appears only when all went well, and otherwise not at all.
+
+    What is written goes to a temporary file in the same folder, which gets the name at the end. Pipes and devices are written
+    as they are.
+    """
+    path = Path(os.path.realpath(name))  # a link stays a link, to the new file
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(name))
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(6)}.part")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    except OSError as error:  # nobody asked for the temporary name
+        raise OSError(error.errno, error.strerror, os.fspath(name)) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _rename(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file as UTF-8, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    try:
+        temporary.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return  # some systems do not open folders; the file itself is safe
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,93 @@
+"""Files that are written for others appear whole or not at all, and nothing else is replaced by them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tanager as tg
+from tanager._whole_file import whole_file
+
+WRITERS = {
+    "report": lambda clf, path: clf.report(path),
+    "BIF": lambda clf, path: clf.network_.to_bif(path),
+    "XMLBIF": lambda clf, path: clf.network_.to_xmlbif(path),
+    "DOT": lambda clf, path: clf.network_.to_dot(path),
+}
+
+
+@pytest.fixture(params=WRITERS)
+def write(request):
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    clf = tg.TANClassifier().fit(X, X[:, 0])
+    return lambda path: WRITERS[request.param](clf, path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and modes are those of POSIX systems")
+def test_links_stay_links_and_modes_stay(write, tmp_path):
+    there, link = tmp_path / "there", tmp_path / "link"
+    there.write_text("old")
+    there.chmod(0o640)
+    link.symlink_to(there)
+    write(link)
+    assert link.is_symlink()
+    assert len(there.read_bytes()) > 100
+    assert stat.S_IMODE(there.stat().st_mode) == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names only on POSIX systems")
+def test_pipes_are_written_to(write, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join(10)
+    assert len(read[0]) > 100
+
+
+def test_names_may_be_as_long_as_the_system_takes(write, tmp_path):
+    write(tmp_path / ("é" * 120 + "x" * 12))
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_errors_name_what_was_asked_for(write, tmp_path):
+    with pytest.raises(IsADirectoryError, match=re.escape(repr(str(tmp_path)))):
+        write(tmp_path)
+    absent = tmp_path / "absent" / "file"
+    with pytest.raises(FileNotFoundError, match=re.escape(repr(str(absent)))):
+        write(absent)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_full_disks_are_told(write, tmp_path):
+    link = tmp_path / "full"  # should it be replaced one day, the device is not
+    link.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left"):
+        write(link)
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def interrupted(path):
+    with whole_file(path) as file:
+        file.write(b"new")
+        raise KeyboardInterrupt
+
+
+def test_interruptions_leave_what_was_there(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
