@@ -116,7 +116,7 @@ def draw_box(ax: Any, box: Box, x: float, y: float, size: float) -> None:
 
     left, top = x - box.width / 2, y - box.height / 2
     face, edge = (FOR, FOR) if box.is_class and not box.labels else ("white", FOR if box.is_class else "0.65")
-    ax.add_patch(
+    ax.add_artist(  # unlike add_patch, this does not ask for its extent: limits are known
         FancyBboxPatch(
             (left, top), box.width, box.height, boxstyle="round,pad=0,rounding_size=0.45", facecolor=face,
             edgecolor=edge, linewidth=1.4 if box.is_class else 0.7, zorder=2, gid="class" if box.is_class else "feature",

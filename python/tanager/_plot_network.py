@@ -222,7 +222,7 @@ def _draw_arc(ax: Any, points: list[Point], share: float, scale: float) -> None:
         vertices += [(x0, middle), (x1, middle), (x1, y1)]
         codes += [Path.CURVE4] * 3
     style = {"edgecolor": color, "linewidth": width * scale, "linestyle": (0, (3, 2)) if unknown else "solid"}
-    ax.add_patch(PathPatch(Path(vertices, codes), fill=False, capstyle="butt", zorder=1, **style))
+    ax.add_artist(PathPatch(Path(vertices, codes), fill=False, capstyle="butt", zorder=1, **style))
     half = 0.3 * _ARROW + 0.06 * width
     triangle = [(x - half, end - head), (x + half, end - head), (x, end)]
-    ax.add_patch(Polygon(triangle, closed=True, facecolor=color, edgecolor="none", zorder=1))
+    ax.add_artist(Polygon(triangle, closed=True, facecolor=color, edgecolor="none", zorder=1))
