@@ -22,6 +22,8 @@ _LEAST_GAP, _USUAL_GAP, _MOST_GAP, _STEEPNESS = 2.5, 3.2, 7.0, 0.1
 _PART_GAP = 2.5
 #: How far apart the arcs into one node end.
 _PORT_GAP = 1.2
+#: What a lane per node costs, beside a page of half the width or height that is aimed at.
+_LANES_COST = 0.7
 
 
 class Layout(NamedTuple):
@@ -85,8 +87,8 @@ def layered_layout(
     if n == 0:
         return Layout([], 0.0, 0.0, {})
     parts = [_part(nodes, parents, widths, tall) for nodes in _connected(parents)]
-    limit = _best_limit(parts, aspect)
-    return _packed(n, parts, [_draw_part(part, limit) for part in parts], limit)
+    wrapping = _best_wrapping(parts, aspect)
+    return _packed(n, parts, [_draw_part(part, wrapping) for part in parts], wrapping.limit)
 
 
 class _Part(NamedTuple):
@@ -145,31 +147,45 @@ def _connected(parents: Sequence[Sequence[int]]) -> list[list[int]]:
     return parts
 
 
-def _best_limit(parts: list[_Part], aspect: float) -> float:
-    """Return how wide layers may be, so that the page has about the shape that is aimed at."""
+class _Wrapping(NamedTuple):
+    """How layers are wrapped: their width, and how many leaves of a parent stand beside each other (None: any number)."""
+
+    limit: float
+    stack: int | None
+
+
+def _best_wrapping(parts: list[_Part], aspect: float) -> _Wrapping:
+    """Return how layers are wrapped such that the page has about the shape that is aimed at, and few lanes."""
+    n_nodes = sum(len(part.nodes) for part in parts)
     total = sum(sum(part.widths) + NODE_GAP * len(part.widths) for part in parts)
-    limit, best, found = max(max(part.widths) for part in parts), float("inf"), 0.0
-    while True:
-        _, width, height = _shelves([_estimated_size(part, limit) for part in parts], limit)
-        worse = max(width / height / aspect, height / width * aspect)
-        if worse < best:
-            best, found = worse, limit
-        if limit >= total:
-            return found
-        limit = min(limit * 1.15, total)
+    factor = 1.15 if n_nodes <= 100 else 1.3
+    least, found = float("inf"), _Wrapping(total, None)
+    for stack in (None, 1, 2, 3, 5):
+        limit = max(max(part.widths) for part in parts)
+        while limit < total * factor:
+            wrapping = _Wrapping(min(limit, total), stack)
+            sizes, lanes = zip(*(_estimated_size(part, wrapping) for part in parts), strict=True)
+            _, width, height = _shelves(list(sizes), wrapping.limit)
+            shape = max(width / height / aspect, height / width * aspect)
+            cost = shape * (1 + _LANES_COST * sum(lanes) / n_nodes)
+            if cost < least - 1e-9:
+                least, found = cost, wrapping
+            limit *= factor
+    return found
 
 
-def _estimated_size(part: _Part, limit: float) -> Point:
-    """Return width and height of a part, before its layers are ordered."""
+def _estimated_size(part: _Part, wrapping: _Wrapping) -> tuple[Point, int]:
+    """Return width and height of a part before its layers are ordered, and how many lanes it has."""
     if len(part.nodes) == 1:
-        return part.widths[0], part.heights[0]
-    layer_of = split_into_layers(part.parents, part.widths, limit)
-    rows = [lanes * (LANE + LANE_GAP) - NODE_GAP for lanes in count_lanes(layer_of, part.parents)]
+        return (part.widths[0], part.heights[0]), 0
+    layer_of = split_into_layers(part.parents, part.widths, *wrapping)
+    lanes = count_lanes(layer_of, part.parents)
+    rows = [n * (LANE + LANE_GAP) - NODE_GAP for n in lanes]
     tall = [0.0] * len(rows)
     for layer, width, height in zip(layer_of, part.widths, part.heights, strict=True):
         rows[layer] += width + NODE_GAP
         tall[layer] = max(tall[layer], height)
-    return max(rows), sum(tall) + (len(rows) - 1) * _USUAL_GAP
+    return (max(rows), sum(tall) + (len(rows) - 1) * _USUAL_GAP), sum(lanes)
 
 
 def _shelves(boxes: list[Point], limit: float) -> tuple[list[Point], float, float]:
@@ -189,11 +205,11 @@ def _shelves(boxes: list[Point], limit: float) -> tuple[list[Point], float, floa
     return corners, width, y + height
 
 
-def _draw_part(part: _Part, limit: float) -> Layout:
+def _draw_part(part: _Part, wrapping: _Wrapping) -> Layout:
     """Lay out one connected part; lanes are numbered after its nodes."""
     if len(part.nodes) == 1:
         return Layout([(part.widths[0] / 2, part.heights[0] / 2)], part.widths[0], part.heights[0], {})
-    layered = with_lanes(split_into_layers(part.parents, part.widths, limit), part.parents)
+    layered = with_lanes(split_into_layers(part.parents, part.widths, *wrapping), part.parents)
     layers = ordered_layers(layered)
     x, width = places_along(layers, layered, part.widths)
     tops, bottoms = _rows(layers, layered, x, part.heights)

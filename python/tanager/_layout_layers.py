@@ -54,36 +54,43 @@ def parents_first(parents: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def split_into_layers(parents: list[list[int]], widths: Sequence[float], limit: float) -> list[int]:
-    """Return the layer of every node: parents before children, and none wider than a limit.
+def split_into_layers(
+    parents: list[list[int]], widths: Sequence[float], limit: float, stack: int | None = None
+) -> list[int]:
+    """Return the layer of every node: parents before children.
 
-    A node that is wider alone has a layer of its own.
+    Parameters
+    ----------
+    parents, widths
+        Of every node.
+    limit : float
+        How wide layers may be; a node that is wider alone has a layer of its own.
+    stack : int or None, default=None
+        How many of the leaves of a parent stand beside each other; more are stacked below these. None means any number.
     """
     sizes = [width + NODE_GAP for width in widths]
     children = children_of(parents)
-    layer_of = _fill(parents, children, sizes, limit + NODE_GAP)
+    layer_of = _fill(parents, children, sizes, limit + NODE_GAP, stack)
     _pull_down(layer_of, parents, children, sizes, limit + NODE_GAP)
     used = {layer: i for i, layer in enumerate(sorted(set(layer_of)))}
     return [used[layer] for layer in layer_of]
 
 
-def _fill(parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float) -> list[int]:
+def _fill(
+    parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float, stack: int | None
+) -> list[int]:
     """Fill layer by layer with nodes whose parents are above: first those that the longest paths begin with."""
     depth = _depths(parents, children)
-    # Where siblings do not fit one layer, those of every parent are spread over several, so that they stay below it.
-    spread = [0.0] * len(parents)
-    for siblings in children:
-        for height in {depth[v] for v in siblings}:
-            alike = [v for v in siblings if depth[v] == height]
-            for i, v in enumerate(alike):
-                spread[v] = (i + 0.5) / len(alike)
+    spread, delay = _among_siblings(parents, children, depth, stack)
     n_waiting = [len(found) for found in parents]
-    ready, layer_of, layer = [v for v, n in enumerate(n_waiting) if not n], [0] * len(parents), 0
+    layer_of, layer = [0] * len(parents), 0
+    ready = {0: [v for v, n in enumerate(n_waiting) if not n]}  # by the first layer that they may be in
     while ready:
-        ready.sort(key=lambda v: (-depth[v], spread[v], v))
+        now = ready.pop(layer, [])
+        now.sort(key=lambda v: (-depth[v], spread[v], v))
         room, later = limit, []
         placed: list[int] = []
-        for v in ready:
+        for v in now:
             if not placed or sizes[v] <= room + 1e-9:
                 room -= sizes[v]
                 placed.append(v)
@@ -94,9 +101,31 @@ def _fill(parents: list[list[int]], children: list[list[int]], sizes: list[float
             for child in children[v]:
                 n_waiting[child] -= 1
                 if not n_waiting[child]:
-                    later.append(child)
-        ready, layer = later, layer + 1
+                    ready.setdefault(layer + 1 + delay[child], []).append(child)
+        layer += 1
+        if later:
+            ready.setdefault(layer, []).extend(later)
     return layer_of
+
+
+def _among_siblings(
+    parents: list[list[int]], children: list[list[int]], depth: list[int], stack: int | None
+) -> tuple[list[float], list[int]]:
+    """Return the place of every node among its siblings of the same depth, from 0 to 1, and how many layers it waits.
+
+    Where siblings do not fit one layer, those of every parent are spread over several, so that they stay below it. Leaves
+    wait because they are stacked: only those of one parent, since others cannot be near all of theirs.
+    """
+    spread, delay = [0.0] * len(parents), [0] * len(parents)
+    for siblings in children:
+        for height in {depth[v] for v in siblings}:
+            alike = [v for v in siblings if depth[v] == height]
+            for i, v in enumerate(alike):
+                spread[v] = (i + 0.5) / len(alike)
+        leaves = [v for v in siblings if not children[v] and len(parents[v]) == 1]
+        for i, v in enumerate(leaves):
+            delay[v] = i // stack if stack else 0
+    return spread, delay
 
 
 def _depths(parents: list[list[int]], children: list[list[int]]) -> list[int]:

@@ -206,6 +206,24 @@ def test_layers_are_no_wider_than_asked_for():
     assert sorted(set(layer_of)) == list(range(max(layer_of) + 1))
 
 
+def test_leaves_of_one_parent_are_stacked():
+    # A star of seven leaves, one of which goes on, and a node of two parents.
+    parents = [[], *([0] for _ in range(7)), [1], [2, 8]]
+    layer_of = split_into_layers(parents, [4.0] * 10, 1000.0, stack=2)
+    assert layer_of[:9] == [0, 1, 1, 1, 1, 2, 2, 3, 2]
+    assert layer_of[9] == 3  # below both of its parents, and not stacked
+    assert split_into_layers(parents, [4.0] * 10, 1000.0)[:9] == [0, 1, 1, 1, 1, 1, 1, 1, 2]
+
+
+def test_large_trees_become_wider_rather_than_full_of_lanes():
+    parents = random_tree(100, 3)
+    layout = layered_layout([""] * 100, parents, [8.0] * 100)
+    n_passed = sum((len(points) - 2) // 2 for points in layout.routes.values())
+    narrow = with_lanes(split_into_layers(parents, [8.0] * 100, 70.0), parents)
+    assert n_passed < 0.25 * sum(map(len, narrow.lanes.values()))
+    assert layout.width / layout.height < 4
+
+
 def test_errors():
     names = ["a", "b", "c"]
     with pytest.raises(ValueError, match="arcs must not form cycles, but one leads to 'b'"):
