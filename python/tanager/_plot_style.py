@@ -25,6 +25,7 @@ COLORS = (FOR, AGAINST, "#3f8f6b", "#8b5ba6", "#b58a1f", "#4aa0b5")
 OTHERS = "0.72"
 #: Letters are moved to whole pixels, which makes text wider than its outline by up to so much.
 _HINTING = 1.07
+_FONT_SETTINGS = ("family", "sans-serif", "serif", "monospace", "style", "variant", "weight", "stretch")
 #: Names of rows take at most this share of the width.
 _MOST_NAMES = 0.65
 #: Text does not become smaller than so many points where it would not fit.
@@ -89,9 +90,16 @@ def _n_shared(texts: list[str]) -> int:
     return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, zip(*texts, strict=False)))
 
 
-@lru_cache(maxsize=4096)
 def text_width(text: str) -> float:
     """Return the width of a text in font sizes; dollar signs are dollar signs."""
+    import matplotlib as mpl
+
+    settings: Any = mpl.rcParams
+    return _text_width(text, str([settings[f"font.{name}"] for name in _FONT_SETTINGS]))
+
+
+@lru_cache(maxsize=4096)
+def _text_width(text: str, font: str) -> float:  # noqa: ARG001  # another font, another width
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 

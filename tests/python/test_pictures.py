@@ -15,7 +15,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 from picture_hashes import general_network, table
 
 import tanager as tg
-from tanager._plot_style import COLORS, FOR, OTHERS, THICK, distinct, short
+from tanager._plot_style import COLORS, FOR, OTHERS, THICK, distinct, short, text_width
 from tanager._strengths import arc_strength
 from tanager.plotting import plot_edges, plot_map_tree, plot_network
 
@@ -182,6 +182,14 @@ def test_long_names_differ_if_they_can():
     middles = [f"BayesNetClassifier(parameters=Dirichlet(alpha={x}), structure='naive')" for x in (0.1, 10.0, 250)]
     assert distinct([*middles, "TAN"], 30) == ["…0.1…", "…10.0…", "…250…", "TAN"]
     assert distinct(["x" * 50] * 2, 20) == [short("x" * 50, 20)] * 2
+
+
+def test_widths_are_those_of_the_font():
+    usual = text_width("iiiiii")
+    with mpl.rc_context({"font.family": "DejaVu Sans Mono"}):
+        assert text_width("iiiiii") > 1.5 * usual
+    assert text_width("iiiiii") == usual
+    assert text_width("$x$") > text_width("xx")
 
 
 def test_narrow_axes_have_room_for_bars():
