@@ -1,4 +1,7 @@
-"""Real tables as integer codes. They are not part of the repository: `TANAGER_SHARED`, or a folder beside the clone."""
+"""Real tables as integer codes. They are not part of the repository, but in `data` of a folder beside the clone.
+
+`TANAGER_SHARED` names another such folder, `TANAGER_DATA` one that has the tables themselves.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,8 @@ class CodedTable:
 
 def folder() -> Path:
     """Where the tables should be."""
+    if own := os.environ.get("TANAGER_DATA"):
+        return Path(own)
     return Path(os.environ.get("TANAGER_SHARED") or ROOT.parent / "shared") / "data"
 
 
@@ -61,7 +66,8 @@ def read(name: str) -> NDArray[Any]:
     path = folder() / f"{name}.csv"
     if not path.is_file():
         raise FileNotFoundError(
-            f"expected the table in {path}; TANAGER_SHARED names another folder that has data/{name}.csv"
+            f"expected the table in {path}; TANAGER_SHARED names another folder that has data/{name}.csv, "
+            f"TANAGER_DATA one that has {name}.csv"
         )
     with path.open(encoding="utf-8", newline="") as file:
         return np.array(list(csv.reader(file))[1:])
@@ -69,7 +75,10 @@ def read(name: str) -> NDArray[Any]:
 
 def schema(name: str) -> dict[str, Any]:
     """What is known of a table: its numeric columns, the values of the others and of the class, and the usual split."""
-    return dict(json.loads((folder() / "schema.json").read_text(encoding="utf-8"))[name])
+    known = json.loads((folder() / "schema.json").read_text(encoding="utf-8"))
+    if name not in known:
+        raise FileNotFoundError(f"expected the table {name} in {folder()}, but its schema.json does not name it")
+    return dict(known[name])
 
 
 def _coded(cells: NDArray[Any]) -> NDArray[np.int8]:

@@ -48,16 +48,34 @@ TABLES = (
 )
 N_LARGE = 6
 QUICK_TABLES = ("balance-scale", "iris", "monks-1", "vote", "heart")
-TANAGER = (
-    *("NB", "NB WANBIA", "NB MANB", "NB AWNB", "NB ELR", "TAN", "TAN aCLL", "TAN MFE", "TAN ELR"),
-    *("KDB 2", "GAN", "AODE", "TBMATAN", "SSTBMATAN", "TAN-HC"),
-)
-CODED_PEERS, OTHER_PEERS = ("CategoricalNB", "LogisticRegression"), ("RandomForest", "HistGradientBoosting")
-#: Searches by cross-validation take minutes on these.
-TOO_SLOW: dict[str, tuple[str, ...]] = {
-    "TAN-HC": ("adult", "letter", "satimage", "mushroom", "nursery", "chess", "soybean")
+#: Structure and parameters by name, and what is no network; EM and APN would be NB or TAN again, for no cell is missing here.
+NETWORKS = {
+    "NB": ("naive", "dirichlet"),
+    "NB WANBIA": ("naive", "wanbia"),
+    "NB MANB": ("naive", "model-averaged"),
+    "NB AWNB": ("naive", "attribute-weighted"),
+    "NB ELR": ("naive", "elr"),
+    "TAN": ("tan", "dirichlet"),
+    "TAN BIC": ("tan-bic", "dirichlet"),
+    "TAN aCLL": ("acll-tree", "dirichlet"),
+    "TAN softened": ("tan", "softened"),
+    "TAN MFE": ("tan", "data-temperature"),
+    "TAN ELR": ("tan", "elr"),
+    "KDB 2": ("kdb", "dirichlet"),
+    "GAN": ("pc", "dirichlet"),
+    "GBN": ("three-phase", "dirichlet"),
+    "TAN-HC": ("hill-climb", "dirichlet"),
+    "TAN-HCSP": ("super-parent", "dirichlet"),
+    "FSSJ": ("forward-join", "dirichlet"),
+    "BSEJ": ("backward-join", "dirichlet"),
 }
-
+AVERAGES: dict[str, tuple[str, dict[str, float]]] = {
+    "AODE": ("AODEClassifier", {}),
+    "TBMATAN": ("TBMATANClassifier", {}),
+    "SSTBMATAN": ("TBMATANClassifier", {"stubbornness": 5.0}),
+}
+TANAGER = (*NETWORKS, *AVERAGES)
+CODED_PEERS, OTHER_PEERS = ("CategoricalNB", "LogisticRegression"), ("RandomForest", "HistGradientBoosting")
 raw = cache(cut_tables.raw)
 
 
@@ -80,37 +98,30 @@ def parts(quick: bool, seed: int) -> list[Part]:
         )
         for name in (QUICK_TABLES if quick else TABLES)
         for method in methods()
-        if name not in TOO_SLOW.get(method, ())
     ]
 
 
 def classifier(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
     """Return what a name stands for, for features of so many values."""
     import tanager as tg
-    from tanager import parameters as pr
 
-    known: dict[str, tuple[Any, Any]] = {
-        "NB": ("naive", None),
-        "NB WANBIA": ("naive", pr.Wanbia()),
-        "NB MANB": ("naive", pr.ModelAveraged()),
-        "NB AWNB": ("naive", pr.AttributeWeighted()),
-        "NB ELR": ("naive", pr.ELR()),
-        "TAN": ("tan", None),
-        "TAN aCLL": ("acll-tree", None),
-        "TAN MFE": ("tan", pr.DataTemperature()),
-        "TAN ELR": ("tan", pr.ELR()),
-        "KDB 2": ("kdb", None),
-        "GAN": ("constraint-augmented", None),
-        "TAN-HC": ("hill-climb", None),
-    }
     categories = [list(range(size)) for size in sizes]
-    if name in known:
-        return tg.BayesNetClassifier(*known[name], categories=categories, random_state=seed)
-    if name == "AODE":
-        return tg.AODEClassifier(categories=categories)
-    if name in ("TBMATAN", "SSTBMATAN"):
-        return tg.TBMATANClassifier(categories=categories, **({"stubbornness": 5.0} if name == "SSTBMATAN" else {}))
+    if name in NETWORKS:
+        return tg.BayesNetClassifier(*NETWORKS[name], categories=categories, random_state=seed)
+    if name in AVERAGES:
+        kind, settings = AVERAGES[name]
+        return getattr(tg, kind)(categories=categories, **settings)
     return peer(name, sizes, nominal, seed)
+
+
+def code(name: str) -> str:
+    """Return what one writes to get a method."""
+    if name in NETWORKS:
+        return 'BayesNetClassifier("{}", "{}")'.format(*NETWORKS[name])
+    if name in AVERAGES:
+        kind, settings = AVERAGES[name]
+        return f"{kind}({', '.join(f'{key}={value:g}' for key, value in settings.items())})"
+    return f"{name}Classifier" if name in OTHER_PEERS else {"LightGBM": "LGBMClassifier"}.get(name, name)
 
 
 def peer(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
@@ -186,7 +197,8 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
         train, test = folds[fold]
         start = time.process_time()
         X, sizes = cut(part.data, train) if coded else (plain, [])
-        clf = classifier(method, sizes, nominal, seed).fit(X[train], table.y[train])
+        more = {"categorical_feature": nominal} if method == "LightGBM" else {}
+        clf = classifier(method, sizes, nominal, seed).fit(X[train], table.y[train], **more)
         learned = time.process_time()
         proba = np.asarray(clf.predict_proba(X[test]))
         predicted = time.process_time()

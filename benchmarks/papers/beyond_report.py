@@ -8,16 +8,18 @@ import numpy as np
 
 from benchmarks.papers import beyond, style
 from benchmarks.papers.beyond import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER
-from benchmarks.papers.page import Page
+from benchmarks.papers.page import Page, anchor, markdown
 from benchmarks.papers.paired import Ranks, ranks
 from benchmarks.papers.runner import Floats, Results
 from benchmarks.report import number
 
+HEADING = "Beyond the papers: all classifiers on all tables"
+SMALL = 1000  # rows
 MEASURES = ((ACCURACY, True), (LOG_SCORE, False), (CALIBRATION, False))
 
 
 def by_table(results: Results, method: str, measure: str) -> Floats:
-    """Return the means over folds of every table; NaN where a method was too slow."""
+    """Return the means over folds of every table; NaN where a part failed."""
     return np.array([results.mean(name, method, measure) for name in results.data()])
 
 
@@ -56,6 +58,39 @@ def overview(page: Page, results: Results, methods: list[str], placed: dict[str,
     header = ["", "tables", "accuracy", "log score", "calibration error", "rank: accuracy", "log score", "calibration"]
     header += ["learning, median ms", "all tables, s", "rows/s predicted", "size, median kB"]
     page.table(header, rows)
+
+
+def gist(page: Page, results: Results, methods: list[str], placed: dict[str, Ranks]) -> None:
+    """Put the short table of all methods first on the page."""
+    sizes = {n: float(results.values(n, methods[0], ROWS).mean()) * beyond.FOLDS for n in results.data()}
+    small = [name for name, rows in sizes.items() if rows < SMALL]
+    large = [name for name in sizes if name not in small]
+    of_some = {
+        size: ranks({m: np.array([results.mean(n, m, LOG_SCORE) for n in names]) for m in methods}, False).mean
+        for size, names in (("small", small), ("large", large))
+        if names
+    }
+    rows = []
+    for method in sorted(methods, key=lambda m: placed[LOG_SCORE].mean[m]):
+        seconds = float(np.median(by_table(results, method, LEARNING)))
+        by_size = [f"{of_some[size][method]:.1f}" if size in of_some else "-" for size in ("small", "large")]
+        overall = [f"{placed[measure].mean[method]:.1f}" for measure in (LOG_SCORE, ACCURACY)]
+        name = f"**{method}**" if method in TANAGER else method
+        rows.append([name, f"`{beyond.code(method)}`", overall[0], *by_size, overall[1], f"{1000 * seconds:.3g}"])
+    header = ("method", "", "probabilities", f"below {SMALL:,} rows", f"{SMALL:,} or more", "accuracy", "ms to learn")
+    about = (
+        f"Average ranks of {len(methods)} classifiers over {len(sizes)} tables (1 is best), by their probabilities (log score) on all tables, on the "
+        f"{len(small)} smaller and on the {len(large)} larger ones, and by accuracy; and the median time to learn. Ranks that are closer than "
+        f"{placed[LOG_SCORE].critical:.1f} may differ by chance. tanager's are bold; [the details](#{anchor(HEADING)}) have more measures."
+    )
+    page.gist = [
+        "## The gist",
+        "",
+        about,
+        "",
+        *markdown(header, rows, "llrrrrr"),
+        "",
+    ]
 
 
 def per_table(page: Page, results: Results, measure: str, digits: int) -> None:
@@ -118,7 +153,7 @@ def critical_difference(axes: Any, title: str, placed: Ranks) -> None:
 
 
 def report(results: Results, page: Page) -> None:
-    page.heading("Beyond the papers: all classifiers on all tables")
+    page.heading(HEADING)
     page.text((beyond.__doc__ or "").partition("\n\n")[2])
     methods = [m for m in results.methods() if not np.isnan(by_table(results, m, ACCURACY)).any()]
     placed = {measure: ranked(results, methods, measure, higher) for measure, higher in MEASURES}
@@ -127,6 +162,7 @@ def report(results: Results, page: Page) -> None:
         f"Friedman's test: p {placed[ACCURACY].p_friedman:.1g} by accuracy, {placed[LOG_SCORE].p_friedman:.1g} by log score; Nemenyi's "
         f"critical difference of ranks at 5 % is {placed[ACCURACY].critical:.2f}. tanager's are bold."
     )
+    gist(page, results, methods, placed)
     overview(page, results, methods, placed)
     for measure in (ACCURACY, LOG_SCORE):
         figure, axes = style.panels(1, columns=1, height=3.3)

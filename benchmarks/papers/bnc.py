@@ -128,7 +128,7 @@ def report(results: Results, page: Page) -> None:
         page.table(("", "accuracy in percent", "less that of nb", "two-sided p", "log score"), rows)
     counts = {o: int(results.mean(GOLDENS, GOLDENS, o)) for o in ("passed", "failed", "skipped", "error")}
     page.claim(
-        "BNC",
+        "bnclassify",
         "same structures, tables, scores and posteriors as bnclassify 0.4.8 (goldens)",
         "bnclassify's",
         f"{counts['passed']} tests pass, {counts['failed'] + counts['error']} fail, {counts['skipped']} are skipped",

@@ -51,6 +51,27 @@ def table_of_accuracies(page: Page, results: Results, missing: float, methods: S
     page.table(["", *methods], [*rows, ["mean", *means]])
 
 
+def other_tests(page: Page, results: Results) -> None:
+    """Say what general networks by the other kind of tests lead to, on the partitions that both have."""
+    names = [n for n in results.data(missing=0.0) if len(results.values(n, f"{elr.BY_THRESHOLD}+OFE", ACCURACY))]
+    means = {}
+    for parameters in ("OFE", "ELR"):
+        for kind in elr.TESTS:
+            method = f"{kind}+{parameters}"
+            shared = (results.values(n, method, ACCURACY)[: elr.PARTITIONS[0.0][elr.BY_THRESHOLD]] for n in names)
+            means[method] = float(np.mean([values.mean() for values in shared]))
+        column = COMPLETE.index(f"GBN+{parameters}")
+        means[f"paper+{parameters}"] = float(np.mean([PRINTED[n].complete[column] for n in names]))
+    rows = [[kind, *(f"{means[f'{kind}+{p}']:.2f}" for p in ("OFE", "ELR"))] for kind in (*elr.TESTS, "paper")]
+    page.text(f"General networks by either kind of tests: mean accuracy over {len(names)} tables, in percent")
+    titles = {
+        "GBN": "G² tests, as in table II",
+        elr.BY_THRESHOLD: "thresholds of mutual information",
+        "paper": "the paper's",
+    }
+    page.table(["", "OFE", "ELR"], [[titles[kind], *cells] for kind, *cells in rows])
+
+
 def table_of_tests(page: Page, results: Results, missing: float, printed: Mapping[str, Mapping[str, str]]) -> None:
     """Tables IV and V, and whether what is significant there points the same way here."""
     columns = list(dict.fromkeys(column for cells in printed.values() for column in cells))
@@ -80,8 +101,8 @@ def table_of_tests(page: Page, results: Results, missing: float, printed: Mappin
     )
     page.table(["", *columns], rows, "l" * (len(columns) + 1))
     page.claim(
-        f"ELR, table {number}",
-        "what the paper finds significant (p < 0.05) points the same way",
+        "ELR, tables IV and V",
+        f"table {number}: what the paper finds significant (p < 0.05) points the same way",
         f"{same + len(opposite)} pairs",
         f"{same} of them",
         not opposite,
@@ -163,9 +184,10 @@ def claims_of_table_2(page: Page, results: Results) -> None:
 
 
 def claims_of_levels(page: Page, results: Results) -> None:
-    """Levels of the tables whose discretization is not in doubt."""
+    """Levels of the tables whose discretization is not in doubt; the others are reported."""
+    line = "ELR, table II, levels"
     for i, method in ((0, "NB+OFE"), (2, "TAN+OFE")):
-        off, judged = [], 0
+        off, others, judged = [], [], 0
         for name in results.data(missing=0.0):
             own = results.values(name, method, ACCURACY)
             n = len(own)
@@ -174,15 +196,22 @@ def claims_of_levels(page: Page, results: Results) -> None:
             if name not in NOT_JUDGED:
                 judged += 1
                 if abs(difference) > 2 * error + 1e-9:
-                    off.append(f"{name} ({difference:+.2f})")
+                    off.append(f"{name} ({difference:+.2f}, {abs(difference) / error:.1f} errors)")
+            else:
+                others.append(f"{name} {difference:+.2f}")
         page.claim(
-            "ELR, table II, levels",
+            line,
             f"{method} within two combined standard errors of the paper's, on {judged} tables",
             "-",
             f"{judged - len(off)} of {judged}",
             not off,
-            f"off: {', '.join(off)}",
+            f"{method} is off on {', '.join(off)}",
         )
+        if others:
+            what = f"{method} on the {len(others)} tables that are not judged: differences from the paper's"
+            page.claim(
+                line, what, "-", ", ".join(others), None, "another discretization, probably coarser, than the paper's"
+            )
 
 
 def claims_of_table_3(page: Page, results: Results) -> None:
@@ -220,6 +249,8 @@ def report(results: Results, page: Page) -> None:
     page.text((elr.__doc__ or "").partition("\n\n")[2])
     for missing, methods in ((0.0, COMPLETE), (MISSING, INCOMPLETE)):
         table_of_accuracies(page, results, missing, methods)
+        if not missing:
+            other_tests(page, results)
     claims_of_table_2(page, results)
     claims_of_levels(page, results)
     claims_of_table_3(page, results)

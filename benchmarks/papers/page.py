@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from benchmarks.papers.lines import LINES, MORE
+from benchmarks.papers.runner import Results
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,8 @@ class Claim:
 
     Attributes
     ----------
+    line : str
+        A key of `LINES` or `MORE`.
     met : bool or None
         None where it is reported and not judged.
     reason : str
@@ -29,7 +34,7 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        return {True: "met", False: "**not met**", None: "not judged"}[self.met]
+        return {True: "met", False: "**not met**", None: "reported"}[self.met]
 
 
 @dataclass
@@ -42,10 +47,16 @@ class Page:
         Few tables and splits: claims are shown, and judged only where that does not matter.
     figures : Path or None
         Folder of the pictures; None: none are drawn.
+    results : Results
+        Those of all experiments: a reason may come from another one.
+    gist : list of str
+        What stands before everything else.
     """
 
     quick: bool
     figures: Path | None = None
+    results: Results = field(default_factory=Results)
+    gist: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
 
@@ -66,6 +77,8 @@ class Page:
         self, line: str, what: str, paper: str, ours: str, met: bool | None, reason: str = "", *, always: bool = False
     ) -> None:
         """Add a claim; `reason` is shown if it is not met. `always`: a quick run may judge it, too."""
+        if line not in LINES and line not in MORE:
+            raise ValueError(f"expected a line that lines.py has, but {line!r} is none of them")
         if self.quick and not always:
             self.claims.append(Claim(line, what, paper, ours, None, "a quick run"))
         else:
@@ -82,10 +95,45 @@ class Page:
         plt.close(figure)
         self.lines += ["", f"![{caption}]({self.figures.name}/{name}.png)", "", f"*{caption}*", ""]
 
-    def claims_table(self, line: str = "") -> list[str]:
-        """Return the claims whose line begins so."""
-        rows = [(c.line, c.what, c.paper, c.ours, c.verdict, c.reason) for c in self.claims if c.line.startswith(line)]
-        return markdown(("line", "what should come out", "paper", "ours", "", "reason"), rows, "llllll")
+    def of(self, line: str) -> list[Claim]:
+        """Return the claims of a line."""
+        return [claim for claim in self.claims if claim.line == line]
+
+    def verdict(self, line: str) -> str:
+        """Return whether all claims of a line that are judged are met."""
+        judged = [claim for claim in self.of(line) if claim.met is not None]
+        met = sum(bool(claim.met) for claim in judged)
+        if not judged:
+            return "not judged"
+        return "met" if met == len(judged) else f"**{met} of {len(judged)}**"
+
+    def lines_table(self, lines: Mapping[str, str]) -> list[str]:
+        """Return a row for each of some lines: its first claim's figures, whether all are met, and which are not."""
+        rows = []
+        for line, what in lines.items():
+            claims = self.of(line)
+            figures = (claims[0].paper, claims[0].ours) if claims else ("-", "not run")
+            off = [claim.what for claim in claims if claim.met is False]
+            rows.append((f"[{line}](#{anchor(line)})", what, *figures, self.verdict(line), "; ".join(off)))
+        header = ("line", "what should come out", "first figure: paper", "ours", "claims met", "not met")
+        return markdown(header, rows, "llllll")
+
+    def claims_of(self, line: str, what: str) -> list[str]:
+        """Return all claims of a line as a table, and the reasons below it; nothing if there are none."""
+        if not self.of(line):
+            return []
+        reasons = list(dict.fromkeys(claim.reason for claim in self.of(line) if claim.reason))
+        marks = {reason: f" ({k})" if len(reasons) > 1 else "" for k, reason in enumerate(reasons, start=1)}
+        rows = [(c.what, c.paper, c.ours, c.verdict + marks.get(c.reason, "")) for c in self.of(line)]
+        notes = [f"- {marks[reason].strip() or 'Not met'}: {reason}." for reason in reasons]
+        if reasons == ["a quick run"]:
+            notes = ["A quick run, from which this cannot be judged."]
+        return ["", f"### {line}", "", what, "", *markdown(("", "paper", "ours", ""), rows, "llll"), "", *notes]
+
+
+def anchor(heading: str) -> str:
+    """Return the name that a heading has in links."""
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:

@@ -20,6 +20,7 @@ import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -234,6 +235,32 @@ def _finished(pool: ProcessPoolExecutor, parts: Sequence[Part]) -> Iterator[tupl
             yield waiting.pop(future), future
 
 
+def _done_here(parts: Sequence[Part]) -> Iterator[tuple[Part, Future[Any]]]:
+    for part in parts:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work_on(part))
+        except Exception as error:  # noqa: BLE001 - told with the part, as that of a process
+            future.set_exception(error)
+        yield part, future
+
+
+@contextmanager
+def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, Future[Any]]]]:
+    """Let so many processes do the parts, or this one alone; a run that is stopped does not wait for them."""
+    os.environ.update(ONE_THREAD)
+    if jobs == 1:
+        yield _done_here(parts)
+        return
+    context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        try:
+            yield _finished(pool, parts)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
 def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Results, list[str]]:
     """Do what is not finished, the longest parts first; return all results, and what failed."""
     known = {part: cache.read(part) for part in parts}
@@ -249,21 +276,15 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Res
     failed: list[str] = []
     if rest:
         progress = Progress(len(rest), work, jobs)
-        os.environ.update(ONE_THREAD)
-        context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
-        with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-            try:
-                for part, future in _finished(pool, rest):
-                    if (error := future.exception()) is not None:
-                        failed.append(f"{part.experiment} {part.kind}: {type(error).__name__}: {error}")
-                        print("".join(traceback.format_exception(error)), file=sys.stderr)
-                    else:
-                        cache.write(part, *future.result())
-                        known[part] = future.result()
-                    progress.advance(part, plan.seconds(part))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        with _workers(jobs, rest) as finished:
+            for part, future in finished:
+                if (error := future.exception()) is not None:
+                    failed.append(f"{part.experiment} {part.kind}: {type(error).__name__}: {error}")
+                    print("".join(traceback.format_exception(error)), file=sys.stderr)
+                else:
+                    cache.write(part, *future.result())
+                    known[part] = future.result()
+                progress.advance(part, plan.seconds(part))
     return collect(known), failed
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pytest
 pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.papers import elr_figures, runner
+from benchmarks.papers import acll_trees, elr_figures, runner
+from benchmarks.papers.__main__ import main
+from benchmarks.papers.lines import LINES
 from benchmarks.papers.page import Page, markdown
 from benchmarks.papers.paired import compare, ranks
 from benchmarks.papers.plan import Plan
@@ -38,7 +41,7 @@ def test_results_depend_neither_on_the_order_nor_on_the_processes_and_are_kept(t
     plan = Plan(tmp_path / "none.csv")
     first, failed = runner.run(parts, Cache(tmp_path / "a"), plan, jobs=2)
     assert failed == []
-    assert len(first.rows) == 3 * 2 * 3  # distributions, draws, methods
+    assert len(first.rows) == 2 * (5 + 3 + 3)  # draws, methods of every distribution
     alone = Results()
     for part in reversed(parts):
         alone.add(part, runner.work_on(part)[0])
@@ -151,9 +154,93 @@ def test_the_plan_is_what_was_measured(tmp_path) -> None:
 
 def test_a_quick_run_judges_only_what_needs_no_size() -> None:
     page = Page(quick=True)
-    page.claim("l", "w", "1", "2", False, "r")
-    page.claim("l", "w", "1", "2", False, "r", always=True)
+    page.claim("ELR, figure 8", "w", "1", "2", False, "r")
+    page.claim("ELR, figure 8", "w", "1", "2", False, "r", always=True)
     assert [claim.met for claim in page.claims] == [None, False]
     assert [claim.reason for claim in page.claims] == ["a quick run", "r"]
     with pytest.raises(ValueError, match="rows of 2 cells"):
         markdown(("a", "b"), [("1",)], "lr")
+
+
+def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path, monkeypatch) -> None:
+    parts, plan = small_parts(), Plan(tmp_path / "none.csv")
+    whole, _ = runner.run(parts, Cache(tmp_path / "whole"), plan, jobs=1)
+    work_on, calls = runner.work_on, []
+
+    def interrupted(part):
+        calls.append(part)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return work_on(part)
+
+    monkeypatch.setattr(runner, "work_on", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(parts, Cache(tmp_path / "cut"), plan, jobs=1)
+    done = list((tmp_path / "cut").rglob("*.json"))
+    assert len(done) == 1
+    times = done[0].stat().st_mtime_ns
+    monkeypatch.undo()
+    rest, failed = runner.run(parts, Cache(tmp_path / "cut"), plan, jobs=1)
+    assert failed == []
+    assert values(rest) == values(whole)
+    assert done[0].stat().st_mtime_ns == times  # what was finished was not done again
+
+
+def write_tables(folder: Path, names: Sequence[str], seed: int) -> None:
+    """Write small tables of such names, and the schema that the published ones have."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir()
+    schema = {}
+    for name in names:
+        cells = rng.choice(["a", "b", "c"], (60, 4))
+        lines = [",".join((*row, "yes" if row[0] == row[1] else "no")) for row in cells]
+        (folder / f"{name}.csv").write_text("\n".join(["f,g,h,i,class", *lines, ""]), encoding="utf-8")
+        nominal = {feature: ["a", "b", "c"] for feature in "fghi"}
+        schema[name] = {"numeric": [], "nominal": nominal, "class": ["no", "yes"]}
+    (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
+
+
+def test_any_folder_with_tables_of_these_names_will_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TANAGER_DATA", "")  # what the command sets is taken back
+    found = []
+    for seed, folder in enumerate(("first", "second")):
+        write_tables(tmp_path / folder, ["car", "vote"], seed)
+        out = tmp_path / f"{folder}.csv"
+        command = ["bnc", "--quick", "--only", "car", "--jobs", "1", "--cache", str(tmp_path / "cache")]
+        assert main([*command, "--data", str(tmp_path / folder), "--csv", str(out)]) == 0
+        found.append(out.read_text(encoding="utf-8"))
+        runner.digest.cache_clear()
+    with (tmp_path / "first.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["method"] == "kdb 2" and row["measure"] == "accuracy"]
+    assert len(rows) == 10  # folds
+    assert {row["data"] for row in rows} == {"car"}
+    assert found[0] != found[1]  # other tables under the same names are not taken from the cache
+    with pytest.raises(SystemExit, match=r"expected a folder with tables and their schema\.json"):
+        main(["bnc", "--data", str(tmp_path)])
+    for experiment, message in (
+        ("beyond", r"expected the table in .*adult\.csv"),
+        ("elr", r"but its schema\.json does not"),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            main([experiment, "--data", str(tmp_path / "first"), "--cache", str(tmp_path / "cache")])
+
+
+def test_lines_are_met_if_all_their_claims_are() -> None:
+    page = Page(quick=False)
+    page.claim("ELR, figure 8", "one", "1", "1", True)
+    page.claim("ELR, figure 8", "two", "1", "2", None, "beyond the paper")
+    assert page.verdict("ELR, figure 8") == "met"
+    page.claim("ELR, figure 8", "three", "1", "3", False, "since it is so")
+    assert page.verdict("ELR, figure 8") == "**1 of 2**"
+    assert page.verdict("bnclassify") == "not judged"
+    text = "\n".join(page.claims_of("ELR, figure 8", "What it says."))
+    assert "| two   | 1     | 2    | reported (1)    |" in text
+    assert "- (2): since it is so." in text
+    assert "three " in page.lines_table(LINES)[2 + list(LINES).index("ELR, figure 8")]
+    with pytest.raises(ValueError, match="expected a line that"):
+        page.claim("no such line", "", "", "", True)
+
+
+def test_all_rooted_trees() -> None:
+    # Cayley: n to the power of n - 1.
+    assert [len(set(acll_trees.rooted_trees(n))) for n in (1, 2, 3, 4)] == [1, 2, 9, 64]
