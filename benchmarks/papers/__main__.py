@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.harness import ROOT
+from benchmarks.papers import advice
 from benchmarks.papers.lines import LINES, MORE
 from benchmarks.papers.page import Page
 from benchmarks.papers.plan import Plan
@@ -182,6 +183,8 @@ def follow(options: argparse.Namespace) -> int:
         write(results, names, page)
         text = document(page, facts(results, options.quick, options.seed, time.perf_counter() - start))
         publish(text, path)
+        if path == REPORT and not options.quick:
+            advice.rewrite(text)
         if options.quick:  # it judges only what any run must meet
             failed += [f"{claim.line}: {claim.what}" for claim in page.claims if claim.met is False]
     for one in failed:

@@ -59,7 +59,7 @@ RANGES = {"linear": (1.0, 1.5), "log": (2.0, 4.0)}
 
 #: Structures: the paper's kind, and trees; draws of a full run and of a quick one.
 STRUCTURES = ("constraint-augmented", "tan")
-DRAWS, QUICK_DRAWS, BLOCK = 20, 3, 5
+DRAWS, SPARSER_DRAWS, QUICK_DRAWS, BLOCK = 20, 5, 3, 5
 #: Structures that only tell what hangs on density: the most parents that the PC algorithm may find.
 SPARSER = {f"constraint-augmented, {n} at most": n for n in (3, 2, 1)} | {"naive": 0}
 N_PARENTS = "parents"
@@ -165,7 +165,7 @@ def parts(quick: bool, seed: int) -> list[Part]:
     found = []
     for structure in (*STRUCTURES, *SPARSER):
         for name in names:
-            draws = QUICK_DRAWS if quick else DRAWS
+            draws = QUICK_DRAWS if quick else SPARSER_DRAWS if structure in SPARSER else DRAWS
             size = draws if structure in ("tan", "naive") else BLOCK
             for block in (range(k, min(k + size, draws)) for k in range(0, draws, size)):
                 part = Part("mfe", name, (structure,), tuple(block), sources=(name,), seed=seed)

@@ -116,9 +116,11 @@ class Results:
     rows: list[tuple[Part, Row]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     _index: dict[tuple[Any, ...], dict[int, float]] = field(default_factory=dict)
+    _parts: dict[Part, None] = field(default_factory=dict)
 
     def add(self, part: Part, rows: Iterable[Row]) -> None:
         for row in rows:
+            self._parts[part] = None
             self.rows.append((part, row))
             key = (part.experiment, part.data, row.method, row.measure, part.fraction, part.missing)
             self._index.setdefault(key, {})[row.split] = row.value
@@ -146,7 +148,7 @@ class Results:
 
     def data(self, **wanted: Any) -> list[str]:
         """Return the tables that have rows, in the order of the parts."""
-        return list(dict.fromkeys(p.data for p, _ in self.rows if all(getattr(p, k) == v for k, v in wanted.items())))
+        return list(dict.fromkeys(p.data for p in self._parts if all(getattr(p, k) == v for k, v in wanted.items())))
 
     def methods(self) -> list[str]:
         return list(dict.fromkeys(row.method for _, row in self.rows))

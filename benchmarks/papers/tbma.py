@@ -22,10 +22,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from benchmarks import cut_tables
 from benchmarks.papers.page import Page
-from benchmarks.papers.paired import compare
+from benchmarks.papers.paired import ROUNDING
 from benchmarks.papers.runner import Floats, Part, Results
 
 VERSION = 2
@@ -142,20 +143,22 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
             yield method, ERROR, fold, float(np.mean(logs.argmax(axis=1) != truth))
 
 
-def is_better(first: Floats, second: Floats) -> bool:
-    """Whether the first is significantly lower."""
-    found = compare(first, second)
-    return found.mean < 0 and found.p_two_sided < LEVEL
+def significantly_lower(results: Results, name: str, measure: str, first: str, second: str, share: float) -> Floats:
+    """Whether the first method is lower by more than chance (paired t-test over folds), for every way to draw the folds."""
+    both = (results.values(name, method, measure, fraction=share).reshape(-1, FOLDS) for method in (first, second))
+    difference = np.subtract(*both)
+    mean, error = difference.mean(axis=1), difference.std(axis=1, ddof=1) / np.sqrt(FOLDS)
+    return np.asarray((mean < -ROUNDING) & (mean < -t.ppf(1 - LEVEL / 2, FOLDS - 1) * error))
 
 
 def wins(results: Results, measure: str, first: str, second: str) -> Floats:
     """On how many tables the first method is significantly better than the second, by share and way to draw the folds."""
-
-    def by_repeat(name: str, share: float) -> list[bool]:
-        both = (results.values(name, method, measure, fraction=share).reshape(-1, FOLDS) for method in (first, second))
-        return [is_better(one, other) for one, other in zip(*both, strict=True)]
-
-    return np.array([np.sum([by_repeat(name, share) for name in results.data()], axis=0) for share in SHARES])
+    return np.array(
+        [
+            np.sum([significantly_lower(results, n, measure, first, second, share) for n in results.data()], axis=0)
+            for share in SHARES
+        ]
+    )
 
 
 def shown_counts(counts: Floats) -> str:
@@ -240,10 +243,9 @@ def claims(page: Page, results: Results) -> None:
 
 def why_not(results: Results, method: str, measure: str, k: int) -> str:
     """Say on which tables the average is worse than the tree, in how many of the ways to draw the folds, and what the paper has."""
-    off = {}
-    for name in results.data():
-        both = (results.values(name, m, measure, fraction=SHARES[k]).reshape(-1, FOLDS) for m in (TAN, method))
-        off[NAMES[name]] = sum(is_better(one, other) for one, other in zip(*both, strict=True))
+    off = {
+        NAMES[n]: int(significantly_lower(results, n, measure, TAN, method, SHARES[k]).sum()) for n in results.data()
+    }
     named = ", ".join(f"{name} ({count})" for name, count in off.items() if count)
     repeats = len(results.values(results.data()[0], method, measure, fraction=SHARES[k])) // FOLDS
     paper = PRINTED[measure][TAN, method][k]

@@ -29,7 +29,7 @@ TABLES = (
 #: What posteriors may differ from mpmath's, and logarithms of sums over trees between methods.
 POSTERIOR_LIMIT, METHOD_LIMIT = 1e-12, 5e-14
 #: Rows beside mpmath, and for the slow way of summing; tables that a quick run has.
-MPMATH_ROWS, EXACT_ROWS = 5, 512
+MPMATH_ROWS, EXACT_ROWS = 5, 128
 QUICK_TABLES, QUICK_ROWS = ("car", "vote"), 2
 
 Floats = NDArray[np.float64]

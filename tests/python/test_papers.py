@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.papers import acll_trees, elr_figures, runner
+from benchmarks.papers import acll_trees, advice, elr_figures, runner
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.lines import LINES
 from benchmarks.papers.page import Page, markdown
@@ -244,3 +244,24 @@ def test_lines_are_met_if_all_their_claims_are() -> None:
 def test_all_rooted_trees() -> None:
     # Cayley: n to the power of n - 1.
     assert [len(set(acll_trees.rooted_trees(n))) for n in (1, 2, 3, 4)] == [1, 2, 9, 64]
+
+
+def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
+    folder = advice.ROOT / "docs"
+    report = (folder / "reproduction.md").read_text(encoding="utf-8")
+    assert "A quick run" not in report
+    for line in LINES:
+        assert f"\n### {line}\n" in report
+        assert f"| [{line}](#" in report
+    shown = {path.partition(")")[0] for path in report.split("](reproduction/")[1:]}
+    assert shown == {path.name for path in (folder / "reproduction").iterdir()}
+
+
+def test_the_readme_advises_with_the_figures_of_the_report(tmp_path) -> None:
+    report = (advice.ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    readme = advice.README.read_text(encoding="utf-8")
+    assert advice.block(report) in readme
+    other = tmp_path / "README.md"
+    other.write_text(f"before\n{advice.BEGIN}\nold\n{advice.END}\nafter\n", encoding="utf-8")
+    advice.rewrite(report, other)
+    assert other.read_text(encoding="utf-8") == f"before\n{advice.block(report)}\nafter\n"
