@@ -106,7 +106,7 @@ def table_of_tests(page: Page, results: Results, missing: float, printed: Mappin
         f"{same + len(opposite)} pairs",
         f"{same} of them",
         not opposite,
-        f"the others: {', '.join(opposite)}; the general networks are another program's",
+        f"the others: {', '.join(opposite)}; the general networks are another program's{where}",
     )
 
 

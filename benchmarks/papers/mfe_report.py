@@ -100,7 +100,7 @@ def figures(page: Page, results: Results, structure: str) -> None:
         panel.set_title(f"figure {number}: {degrees}-state")
         panel.set_xlabel("n_c")
     axes[0].set_ylabel("accuracy less that of ML, points")
-    axes[1].legend()
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=len(results.data()))
     caption = f"MFE, figures 3 and 4: differences in accuracy from ML, {TITLES[structure]}"
     page.figure(f"mfe-{structure}", caption, figure)
 

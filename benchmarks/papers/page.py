@@ -123,9 +123,9 @@ class Page:
         if not self.of(line):
             return []
         reasons = list(dict.fromkeys(claim.reason for claim in self.of(line) if claim.reason))
-        marks = {reason: f" ({k})" if len(reasons) > 1 else "" for k, reason in enumerate(reasons, start=1)}
+        marks = {reason: f" ({k})" for k, reason in enumerate(reasons, start=1)}
         rows = [(c.what, c.paper, c.ours, c.verdict + marks.get(c.reason, "")) for c in self.of(line)]
-        notes = [f"- {marks[reason].strip() or 'Not met'}: {reason}." for reason in reasons]
+        notes = [f"-{mark} {reason}." for reason, mark in marks.items()]
         if reasons == ["a quick run"]:
             notes = ["A quick run, from which this cannot be judged."]
         return ["", f"### {line}", "", what, "", *markdown(("", "paper", "ours", ""), rows, "llll"), "", *notes]

@@ -235,7 +235,7 @@ def test_lines_are_met_if_all_their_claims_are() -> None:
     assert page.verdict("bnclassify") == "not judged"
     text = "\n".join(page.claims_of("ELR, figure 8", "What it says."))
     assert "| two   | 1     | 2    | reported (1)    |" in text
-    assert "- (2): since it is so." in text
+    assert "- (2) since it is so." in text
     assert "three " in page.lines_table(LINES)[2 + list(LINES).index("ELR, figure 8")]
     with pytest.raises(ValueError, match="expected a line that"):
         page.claim("no such line", "", "", "", True)
