@@ -306,7 +306,9 @@ def category_array(values: Sequence[Any], dtype: Any = None) -> npt.NDArray[Any]
     if dtype is None and values and all(isinstance(value, (bool, int, float)) for value in values):
         if all(isinstance(value, bool) for value in values):
             return np.array(values, dtype=bool)
-        if not any(isinstance(value, float) for value in values):
+        if any(isinstance(value, bool) for value in values):
+            pass  # neither numbers nor booleans
+        elif not any(isinstance(value, float) for value in values):
             if all(-(2**63) <= value < 2**63 for value in values):
                 return np.array(values, dtype=np.int64)
         elif all(isinstance(value, float) or abs(value) <= _EXACT for value in values):

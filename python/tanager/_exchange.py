@@ -133,7 +133,7 @@ def check_parents(name: str, parents: Sequence[str], known: Mapping[str, Any], w
     """Refuse parents that are not there, or there twice."""
     for i, parent in enumerate(parents):
         if parent not in known:
-            raise ValueError(f"{where}{name!r} has the parent {parent!r}, but there is no such variable")
+            raise ValueError(f"{where}{name!r} has the parent {shortened(parent)!r}, but there is no such variable")
         if parent in parents[:i]:
             raise ValueError(f"{where}{name!r} has the parent {parent!r} twice")
 

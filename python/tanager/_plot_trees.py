@@ -30,13 +30,26 @@ if TYPE_CHECKING:
 _GAP = 4.0
 
 
-def plot_edges(posterior: TreePosterior, ax: Any = None) -> Any:
+def _posterior_of(source: Any) -> TreePosterior:
+    from ._tree_posterior import TreePosterior
+
+    found = getattr(source, "posterior_", source)
+    if isinstance(found, TreePosterior):
+        return found
+    if hasattr(source, "fit"):
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(source)
+    raise TypeError(f"a TBMATANClassifier or its posterior_ can be drawn, but a {type(source).__name__} came")
+
+
+def plot_edges(posterior: Any, ax: Any = None) -> Any:
     """Draw the posterior probabilities of all edges between features as a matrix of shades.
 
     Parameters
     ----------
-    posterior : TreePosterior
-        ``posterior_`` of a fitted `TBMATANClassifier`.
+    posterior : TreePosterior or TBMATANClassifier
+        A fitted `TBMATANClassifier`, or its ``posterior_``.
     ax : matplotlib Axes or None, default=None
         Where to draw; by default a new figure that is large enough for all names.
 
@@ -45,6 +58,7 @@ def plot_edges(posterior: TreePosterior, ax: Any = None) -> Any:
     matplotlib Axes
     """
     check_matplotlib()
+    posterior = _posterior_of(posterior)
     names, values = distinct(posterior.feature_names), posterior.edge_probabilities.values
     n = len(names)
     if ax is None:
@@ -71,15 +85,15 @@ def plot_edges(posterior: TreePosterior, ax: Any = None) -> Any:
     return ax
 
 
-def plot_map_tree(posterior: TreePosterior, ax: Any = None) -> Any:
+def plot_map_tree(posterior: Any, ax: Any = None) -> Any:
     """Draw the most probable tree between the features, with edges as thick as they are probable.
 
     The tree grows from a feature in its middle to the right. Trees have no direction: any feature could be the root.
 
     Parameters
     ----------
-    posterior : TreePosterior
-        ``posterior_`` of a fitted `TBMATANClassifier`.
+    posterior : TreePosterior or TBMATANClassifier
+        A fitted `TBMATANClassifier`, or its ``posterior_``.
     ax : matplotlib Axes or None, default=None
         Where to draw; by default a new figure that is large enough. In small axes the names are small, but never overlap.
 
@@ -88,6 +102,7 @@ def plot_map_tree(posterior: TreePosterior, ax: Any = None) -> Any:
     matplotlib Axes
     """
     check_matplotlib()
+    posterior = _posterior_of(posterior)
     place = {name: i for i, name in enumerate(posterior.feature_names)}
     names = distinct(posterior.feature_names)
     parents = _rooted([(place[u], place[v]) for u, v in posterior.map_edges], len(names))

@@ -357,6 +357,7 @@ def test_long_nonsense_is_refused_at_once(text: str) -> None:
         ("<FOR>A</FOR>", "<FOR>B</FOR>", "line 43: there are two definitions of 'B'"),
         ("<NAME>C</NAME>", "<NAME>A</NAME>", "line 20: there are two variables 'A'"),
         ("<GIVEN>A</GIVEN>", "<GIVEN>D</GIVEN>", "line 30: 'C' has the parent 'D', but there is no such variable"),
+        ("<GIVEN>A</GIVEN>", f"<GIVEN>{'D' * 99}</GIVEN>", f"'C' has the parent '{'D' * 57}...', but there is no such"),
         ("<GIVEN>A</GIVEN>", "<GIVEN>C</GIVEN>", "the arcs 'C' -> 'C' form a cycle"),
         (" 0.25 0.75 ", " 0.25 0.75 0.3 ", "line 26: the table of 'A' must have 2 numbers, but has 3"),
         (" 0.25 0.75 ", " 0.25 x ", "line 26: the table of 'A' holds something that is no number"),

@@ -133,6 +133,14 @@ def test_networks_come_back_exactly(kind: str, mixed: tuple[tg.BayesNetClassifie
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+def test_booleans_among_numbers_stay_booleans(kind: str) -> None:
+    y = np.array([False, 2.0, 7] * 4, dtype=object)
+    network = tg.NaiveBayesClassifier().fit(np.arange(12)[:, None] % 2, y).network_
+    again = FORMATS[kind](written(network, kind))
+    assert [(type(label), label) for label in again.classes.tolist()] == [(bool, False), (float, 2.0), (int, 7)]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 def test_files_are_those_texts(kind: str, tmp_path: Path, mixed: tuple[tg.BayesNetClassifier, pd.DataFrame]) -> None:
     network = mixed[0].network_
     path = tmp_path / "network"
