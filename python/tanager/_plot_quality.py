@@ -21,7 +21,8 @@ from ._plot_style import (
     short,
     titled,
 )
-from ._shown import counted
+from ._scoring import checked
+from ._shown import counted, shown_apart
 from ._validation import is_whole
 
 
@@ -121,15 +122,15 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
     against = "AUC against all others" if title.startswith("mean") else "AUC"
     ax = new_axes(4.4, 4.4) if ax is None else ax
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-    for i, curve in enumerate(rest):
-        areas = [other.auc for other in rest]
-        label = f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}" if i == 0 else None
-        ax.plot(curve.false_positive, curve.true_positive, color=OTHERS, linewidth=0.8, label=label, zorder=2)
-    for color, name, curve in zip(COLORS, distinct(curves, 24), curves.values(), strict=False):
-        label = f"{name}: {curve.auc:.3f}"
-        ax.plot(curve.false_positive, curve.true_positive, color=color, linewidth=1.6, label=label, zorder=3)
+    for curve in rest:
+        (gray,) = ax.plot(curve.false_positive, curve.true_positive, color=OTHERS, linewidth=0.8, zorder=2)
+    areas = [curve.auc for curve in rest]
+    entries = [(gray, f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}")] if rest else []
+    for color, name, (_, curve) in zip(COLORS, distinct([name for name, _ in curves], 24), curves, strict=False):
+        lines = ax.plot(curve.false_positive, curve.true_positive, color=color, linewidth=1.6, zorder=3)
+        entries.append((lines[0], f"{name}: {curve.auc:.3f}"))
     _square(ax)
-    legend(ax, loc="lower right", title=against, title_fontsize=FONT_SIZE * 0.9)
+    legend(ax, entries, loc="lower right", title=against, title_fontsize=FONT_SIZE * 0.9)
     titled(ax, title, "share of other rows above the threshold", "share of rows of the class above it")
     return ax
 
@@ -143,35 +144,43 @@ def _predicted(clf: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return clf.predict_proba(X), clf.classes_
 
 
-def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[dict[str, RocCurve], list[RocCurve], str]:
-    """Return the curves that have a color, by name, the others, and the title."""
+def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, RocCurve]], list[RocCurve], str]:
+    """Return the curves that have a color, with their names, the others, and the title."""
     if isinstance(clf, RocCurve):
         clf = {clf.of: clf}
     if isinstance(clf, Mapping):
         if not 1 <= len(clf) <= len(COLORS):
             raise ValueError(f"from 1 to {len(COLORS)} classifiers or curves can be told apart, but {len(clf)} came")
-        found = {
-            str(name): one if isinstance(one, RocCurve) else roc_curve(y, *_predicted(one, X, y))
+        found = [
+            (str(name), one if isinstance(one, RocCurve) else roc_curve(y, *_predicted(one, X, y)))
             for name, one in clf.items()
-        }
-        whose = {curve.of for curve in found.values()}
-        return found, [], f"ROC of {short(whose.pop())}" if len(whose) == 1 else "ROC"
+        ]
+        whose = {curve.of for _, curve in found}
+        return _finite(found), [], f"ROC of {short(whose.pop())}" if len(whose) == 1 else "ROC"
     proba, classes = _predicted(clf, X, y)
-    if len(classes) == 2:
-        curve = roc_curve(y, proba, classes)
-        return {curve.of: curve}, [], f"ROC of {short(curve.of)}, {counted(len(proba), 'row')}"
     labels = classes.tolist()
-    truth = np.asarray(y)
-    counts = {label: int(np.count_nonzero(truth == label)) for label in labels}
-    curves = [(label, roc_curve(y, proba, classes, of=label)) for label in labels]
-    drawn = [(label, curve) for label, curve in curves if np.isfinite(curve.auc)]  # others have no curve
+    names = shown_apart(labels)
+    if len(labels) == 2:
+        curve = roc_curve(y, proba, classes)
+        return _finite([(names[1], curve)]), [], f"ROC of {short(names[1])}, {counted(len(proba), 'row')}"
+    asked = [(name, roc_curve(y, proba, classes, of=label)) for name, label in zip(names, labels, strict=True)]
+    drawn = _finite(asked)
+    _, truth = checked(y, proba, classes)
+    counts = dict(zip(names, np.bincount(truth[truth < len(names)], minlength=len(names)).tolist(), strict=True))
     by_rows = sorted(drawn, key=lambda item: -counts[item[0]])
     kept = by_rows if len(by_rows) <= most else by_rows[: most - 1] if most > 1 else by_rows[:1]
-    chosen = {id(curve) for _, curve in kept}
-    mean = float(np.mean([curve.auc for _, curve in drawn])) if drawn else float("nan")
-    title = f"mean AUC {mean:.3f}, {counted(len(proba), 'row')}"
-    own = {curve.of: curve for _, curve in drawn if id(curve) in chosen}
-    return own, [curve for _, curve in drawn if id(curve) not in chosen], title
+    chosen = {name for name, _ in kept}
+    title = f"mean AUC {np.mean([curve.auc for _, curve in drawn]):.3f}, {counted(len(proba), 'row')}"
+    own = [(name, curve) for name, curve in drawn if name in chosen]
+    return own, [curve for name, curve in drawn if name not in chosen], title
+
+
+def _finite(curves: list[tuple[str, RocCurve]]) -> list[tuple[str, RocCurve]]:
+    """Return the curves that there are: a class without rows, or without rows of others, has none."""
+    found = [(name, curve) for name, curve in curves if np.isfinite(curve.auc)]
+    if not found:
+        raise ValueError("a ROC curve needs rows of the class and rows of others, but y lacks the one or the other")
+    return found
 
 
 def _square(ax: Any) -> None:

@@ -168,6 +168,7 @@ def plot_learning_curve(
     score = _chosen(score, clf.scoring)
     ax = new_axes(5.6, 3.8) if ax is None else ax
     mean, std = clf.mean, clf.std
+    entries = []
     for i, (name, label) in enumerate(zip(clf.names, distinct(clf.names), strict=True)):
         middle = np.where(np.isfinite(mean[name][score]), mean[name][score], np.nan)
         color = COLORS[i % len(COLORS)]
@@ -175,21 +176,13 @@ def plot_learning_curve(
         ax.fill_between(
             clf.sizes, middle - std[name][score], middle + std[name][score], color=color, alpha=0.13, linewidth=0
         )
-        ax.plot(
-            clf.sizes,
-            middle,
-            color=color,
-            linewidth=1.6,
-            linestyle=style,
-            marker="o",
-            markersize=3.5,
-            label=label,
-        )
+        lines = ax.plot(clf.sizes, middle, color=color, linewidth=1.6, linestyle=style, marker="o", markersize=3.5)
+        entries.append((lines[0], label))
     _scale_of_sizes(ax, clf.sizes)
     quiet(ax)
     ax.grid(axis="y", color="0.92", linewidth=0.7)
     ax.set_axisbelow(True)
-    legend(ax, loc="best")
+    legend(ax, entries, loc="best")
     n_splits = next(iter(clf.scores.values()))[score].shape[1]
     title = f"mean and standard deviation of {counted(n_splits, 'split')}, {counted(clf.n_test, 'test row')}"
     titled(ax, title, "training rows", score.replace("_", " "))

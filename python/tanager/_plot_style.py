@@ -167,11 +167,14 @@ def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> No
     ax.tick_params(axis="y", length=0)
 
 
-def legend(ax: Any, **options: Any) -> None:
-    """Add a legend without a frame."""
-    found = ax.legend(fontsize=FONT_SIZE * 0.9, frameon=False, handlelength=1.6, labelcolor="0.25", **options)
-    for text in found.get_texts():
+def legend(ax: Any, entries: list[tuple[Any, str]], **options: Any) -> None:
+    """Add a legend without a frame: lines and their texts, whatever these begin with."""
+    lines = [line for line, _ in entries]
+    style = {"fontsize": FONT_SIZE * 0.9, "frameon": False, "handlelength": 1.6, "labelcolor": "0.25"}
+    found = ax.legend(lines, ["?"] * len(lines), **style, **options)  # matplotlib would leave out "_this"
+    for text, (_, label) in zip(found.get_texts(), entries, strict=True):
         text.set_parse_math(False)
+        text.set_text(label)
 
 
 def draw_key(ax: Any, y: float, size: float, strengths: list[tuple[float, str]], what: str = "") -> None:

@@ -13,6 +13,7 @@ mpl = pytest.importorskip("matplotlib")
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 from picture_hashes import general_network, table
+from sklearn.exceptions import NotFittedError
 
 import tanager as tg
 from tanager._plot_style import COLORS, FOR, OTHERS, THICK, distinct, short, text_width
@@ -215,6 +216,17 @@ def test_other_pictures_of_hostile_names():
     clf = tg.TANClassifier().fit(X, [f"${label}" for label in y])
     clf.explain(X[:1]).plot().figure.canvas.draw()
     assert texts(plot_map_tree(posterior)).count("'two\\nlines'") == 1
+
+
+@pytest.mark.parametrize("draw", [plot_edges, plot_map_tree])
+def test_trees_are_drawn_of_classifiers_too(draw):
+    X, y = table(4)
+    clf = tg.TBMATANClassifier()
+    with pytest.raises(NotFittedError):
+        draw(clf)
+    assert texts(draw(clf.fit(X, y))) == texts(draw(clf.posterior_))
+    with pytest.raises(TypeError, match="TBMATANClassifier or its posterior_ can be drawn, but a TANClassifier came"):
+        draw(tg.TANClassifier().fit(X, y))
 
 
 @pytest.mark.parametrize(

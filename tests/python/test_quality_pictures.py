@@ -80,6 +80,29 @@ def test_roc_of_many_classes(many):
     assert len(ax.lines) == 1 + len(clf.classes_)
 
 
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_legends_have_all_names():
+    X = np.random.default_rng(0).integers(0, 3, (60, 3))
+    y = np.array(["_a", 1, "1"], dtype=object)[X[:, 0]]  # matplotlib leaves out what begins with "_"
+    clf = tg.TANClassifier().fit(X, y)
+    assert sorted(legend_of(plot_roc(clf, X, y))) == ["'1': 1.000", "1: 1.000", "_a: 1.000"]
+    classifiers = {"_naive": tg.NaiveBayesClassifier(), "$tan$": tg.TANClassifier()}
+    assert legend_of(plot_learning_curve(classifiers, X, X[:, 1], n_splits=2)) == ["_naive", "$tan$"]
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_rows_of_one_class_have_no_roc(n_classes):
+    X = np.arange(12)[:, None] % n_classes
+    clf = tg.NaiveBayesClassifier().fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="needs rows of the class and rows of others"):
+        plot_roc(clf, X[:1], X[:1, 0])
+    with pytest.raises(ValueError, match="needs rows of the class and rows of others"):
+        plot_roc(clf, X, np.full(12, 7))  # a class that it does not know
+
+
 def test_roc_of_several_classifiers(two):
     clf, X, y = two
     other = LogisticRegression().fit(np.eye(3)[:2], ["negative", "positive"])
