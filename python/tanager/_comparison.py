@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._cv_result import CrossValidation, aligned
+from ._frames import import_pandas
 from ._settings import as_number
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ class Comparison(Sequence[PairedTest]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per pair."""
-        import pandas as pd
-
+        pd = import_pandas()
         return pd.DataFrame([vars(test) for test in self._tests])
 
     def __repr__(self) -> str:

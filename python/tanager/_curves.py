@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._frames import import_pandas
 from ._scoring import checked, known_classes
 from ._shown import counted, shown
 from ._validation import is_whole
@@ -59,8 +60,7 @@ class Reliability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per bin."""
-        import pandas as pd
-
+        pd = import_pandas()
         names = ("predicted", "observed", "low", "high", "n")
         return pd.DataFrame({name: getattr(self, name) for name in names}).rename_axis("bin")
 
@@ -102,8 +102,7 @@ class RocCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per point."""
-        import pandas as pd
-
+        pd = import_pandas()
         names = ("thresholds", "false_positive", "true_positive")
         return pd.DataFrame({name: getattr(self, name) for name in names})
 

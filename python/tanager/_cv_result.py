@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._folds import Split
+from ._frames import import_pandas
 from ._plain_folds import FoldResult
 from ._scoring import Scorer
 
@@ -125,8 +126,7 @@ class CrossValidation:
             Columns ``classifier`` and ``fold``, one per score, ``fit_seconds``, ``predict_seconds``, ``n_train`` and
             ``n_test``.
         """
-        import pandas as pd
-
+        pd = import_pandas()
         folds = [
             pd.DataFrame(
                 {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._frames import import_pandas
 from ._shown import counted, escaped, shown
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ def _changes_text(explanation: Explanation, row: int) -> list[str]:
 
 def to_frame(explanation: Explanation) -> pd.DataFrame:
     """Return a frame with a row per row, class and feature."""
-    import pandas as pd
-
+    pd = import_pandas()
     n_rows, n_features, n_classes = explanation.contributions.shape
     shape = n_rows, n_classes, n_features + 1
     contributions = np.concatenate([explanation.base[:, None], explanation.contributions], axis=1).swapaxes(1, 2)

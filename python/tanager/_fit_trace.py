@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from ._frames import import_pandas
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -73,8 +75,7 @@ class FitTrace(Sequence[FitStep]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per iteration."""
-        import pandas as pd
-
+        pd = import_pandas()
         columns = {"training": self.training, "held_out": self.held_out, "held_out_error": self.held_out_error}
         return pd.DataFrame(columns).rename_axis("iteration")
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from ._cv_result import CrossValidation
 from ._encoding import encode_labels
+from ._frames import import_pandas
 from ._settings import as_number
 from ._validation import is_whole
 
@@ -72,8 +73,7 @@ class LearningCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per classifier, size and split."""
-        import pandas as pd
-
+        pd = import_pandas()
         frames = []
         for name, scores in self.scores.items():
             n_splits = next(iter(scores.values())).shape[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ._frames import import_pandas
 from ._shown import counted, shown
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ class NetworkComparison:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per arc: "parent", "child" and where it "is" (both, first, second, turned)."""
-        import pandas as pd
-
+        pd = import_pandas()
         groups = (
             ("both", self.both),
             ("turned", self.turned),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._frames import import_pandas
 from ._labeled import Floats
 from ._shown import counted, escaped, shown
 from ._strengths import quick_joint
@@ -89,8 +90,7 @@ class NetworkSummary:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per variable, the class last: values, parents, parameters, information."""
-        import pandas as pd
-
+        pd = import_pandas()
         names = list(self.parents)
         columns = {
             "values": [self.n_values[name] for name in names],

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _core
 from ._columns import is_missing
 from ._folds import resolve_seed
+from ._frames import import_pandas
 from ._labeled import Floats, aligned, look_up
 from ._validation import is_whole
 
@@ -70,9 +71,7 @@ class Distribution:
 
     def to_series(self) -> pd.Series[float]:
         """Return a pandas series with the labels as its index."""
-        import pandas as pd
-
-        index: pd.Index[Any]
+        pd = import_pandas("to_series")
         if len(self.names) == 1:
             index = pd.Index(self.labels[0], name=self.names[0], tupleize_cols=False)
         else:

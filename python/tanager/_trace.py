@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
+from ._frames import import_pandas
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -74,8 +76,7 @@ class SearchTrace(Sequence[SearchStep]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per step."""
-        import pandas as pd
-
+        pd = import_pandas()
         rows = [(s.change, s.score, s.n_candidates, s.seconds, *s.fold_scores) for s in self._steps]
         folds = [f"fold {i}" for i in range(len(self._steps[0].fold_scores))]
         return pd.DataFrame(rows, columns=["change", self.objective, "candidates", "seconds", *folds])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _core, tree_sums
 from ._encoding import Encoder
+from ._frames import import_pandas
 from .network import Network
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ class EdgeProbabilities:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with the names along both sides."""
-        import pandas as pd
-
+        pd = import_pandas()
         return pd.DataFrame(self.values, index=list(self.names), columns=list(self.names))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from ._frames import import_pandas
+
 __all__ = ["Dataset", "load", "make_corral", "make_led7", "make_mofn", "make_waveform21", "names"]
 
 
@@ -364,10 +366,7 @@ _LOADERS: dict[str, Callable[[], Dataset]] = {
 def _finished(data: Dataset, as_frame: bool) -> Dataset:
     if not as_frame:
         return data
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("as_frame=True needs pandas: run 'pip install pandas'") from error
+    pd = import_pandas("as_frame=True")
     frame = pd.DataFrame(data.X, columns=data.feature_names)
     series = pd.Series(data.y, name=data.target_name)
     return Dataset(data.name, frame, series, data.feature_names, data.target_name, data.description)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._encoding import Encoder, encode_labels, read_table
+from ._frames import import_pandas
 from ._labeled import Floats, aligned, look_up
 from ._merging import positions_among
 from ._network_comparison import NetworkComparison, compare_networks
@@ -55,8 +56,7 @@ class ConditionalTable:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per configuration of the parents and a column per value."""
-        import pandas as pd
-
+        pd = import_pandas()
         axis = self.names.index(self.variable)
         values = np.moveaxis(self.values, axis, -1)
         others = [i for i in range(len(self.names)) if i != axis]

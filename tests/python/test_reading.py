@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pandas as pd
@@ -268,3 +269,16 @@ def test_only_searches_are_described():
     parameters = tg.parameters.ELR(max_iter=2)
     with pytest.raises(ValueError, match="NaiveBayes does not search"):
         tg.NaiveBayesClassifier(parameters).fit(X, Y).describe_search()
+
+
+def test_frames_say_that_they_need_pandas(monkeypatch):
+    network = tg.TANClassifier().fit([["a", "c"], ["b", "d"]], [0, 1]).network_
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as if it were not installed
+    for what, call in [
+        ("to_frame", network.cpt("x0").to_frame),
+        ("to_frame", network.summary().to_frame),
+        ("to_series", network.posterior({"x0": "a"}).to_series),
+        ("as_frame=True", lambda: tg.datasets.load("monks-1", as_frame=True)),
+    ]:
+        with pytest.raises(ImportError, match=f"^{what} needs pandas: run 'pip install pandas'$"):
+            call()
