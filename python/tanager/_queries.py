@@ -16,6 +16,7 @@ from ._columns import is_missing
 from ._folds import resolve_seed
 from ._frames import import_pandas
 from ._labeled import Floats, aligned, look_up
+from ._shown import shown, shown_apart
 from ._validation import is_whole
 
 if TYPE_CHECKING:
@@ -79,12 +80,13 @@ class Distribution:
         return pd.Series(self.values.reshape(-1), index=index, name="probability")
 
     def __repr__(self) -> str:
-        head = f"P({', '.join(self.names)})"
+        names, labels = [*map(shown, self.names)], [*map(shown_apart, self.labels)]
+        head = f"P({', '.join(names)})"
         if self.values.size > 100:
             return f"{head}: {self.values.size} joint values"
-        lines = [[*self.names, ""]]
+        lines = [[*names, ""]]
         for index, p in np.ndenumerate(self.values):
-            lines.append([*(str(labels[i]) for labels, i in zip(self.labels, index, strict=True)), f"{p:.4g}"])
+            lines.append([*(texts[i] for texts, i in zip(labels, index, strict=True)), f"{p:.4g}"])
         return f"{head}\n{aligned(lines)}"
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ._changes import EvidenceChange, Flip, Labels, find_changes, find_flips
 from ._evidence import CodedRows, SingleChanges, log_odds_of, prefix_log_joints, single_changes
+from ._shown import shown
 from ._validation import is_whole
 from ._warnings import EstimateWarning
 
@@ -266,7 +267,7 @@ def explain_rows(
     usual = list(range(len(names))) if network is None else chain_order(network)
     steps = usual if order is None else _positions(order, names, "order")
     if sorted(steps) != sorted(usual):
-        raise ValueError(f"order must name {', '.join(names[f] for f in usual)}, each once, but is {order!r}")
+        raise ValueError(f"order must name {', '.join(shown(names[f]) for f in usual)}, each once, but is {order!r}")
     free = usual if changeable is None else _positions(changeable, names, "changeable")
     setting = _Setting(
         clf._schema.class_name,
@@ -338,7 +339,7 @@ def _positions(names: Sequence[str], known: list[str], setting: str) -> list[int
         raise TypeError(f"{setting} must be a list of names of features, but is {names!r}")
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"{setting} names {unknown[0]!r}, but the features are {', '.join(known)}")
+        raise ValueError(f"{setting} names {unknown[0]!r}, but the features are {', '.join(map(shown, known))}")
     return [known.index(name) for name in names]
 
 

@@ -20,6 +20,7 @@ from ._network_summary import NetworkSummary, network_html, one_line, table_html
 from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
 from ._sharing import Shareable
+from ._shown import shown, shown_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,15 +75,15 @@ class ConditionalTable:
 
     def __repr__(self) -> str:
         axis = self.names.index(self.variable)
-        given = [name for name in self.names if name != self.variable]
-        head = f"P({self.variable}{' | ' + ', '.join(given) if given else ''})"
+        given = [shown(name) for name in self.names if name != self.variable]
+        head = f"P({shown(self.variable)}{' | ' + ', '.join(given) if given else ''})"
         values = np.moveaxis(self.values, axis, -1).reshape(-1, len(self.labels[axis]))
         if values.size > 200:
             return f"{head}: {values.shape[0]} distributions over {values.shape[1]} values"
-        others = [labels for i, labels in enumerate(self.labels) if i != axis]
-        lines = [[*given, *map(str, self.labels[axis])]]
+        others = [shown_apart(labels) for i, labels in enumerate(self.labels) if i != axis]
+        lines = [[*given, *shown_apart(self.labels[axis])]]
         for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
-            lines.append([*(str(o[i]) for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
+            lines.append([*(o[i] for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
         return f"{head}\n{aligned(lines)}"
 
 

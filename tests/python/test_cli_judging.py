@@ -202,10 +202,14 @@ def test_report_as_html(run, weather, tmp_path):
     assert run.well("report", "-", stdin=(tmp_path / "m.tng").read_bytes()).startswith("# standard input")
 
 
-def test_a_report_never_replaces_its_model(run, weather, tmp_path):
+def test_a_report_never_replaces_what_it_reads(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "model")
     before = (tmp_path / "model").read_bytes()
     done = run("report", tmp_path / "model", "-o", tmp_path / "model")
     assert (done.code, "would replace the model" in done.err) == (2, True)
+    rows = weather.read_bytes()
+    done = run("report", tmp_path / "model", "--data", weather, "-o", weather)
+    assert (done.code, f"would replace the table {weather}" in done.err) == (2, True)
+    assert weather.read_bytes() == rows
     assert run.well("report", tmp_path / "model") == f"{tmp_path / 'model.html'}\n"
     assert (tmp_path / "model").read_bytes() == before

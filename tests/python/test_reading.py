@@ -282,3 +282,25 @@ def test_frames_say_that_they_need_pandas(monkeypatch):
     ]:
         with pytest.raises(ImportError, match=f"^{what} needs pandas: run 'pip install pandas'$"):
             call()
+
+
+def test_tables_as_text_keep_their_lines():
+    rows = np.array([["a\nb", 1], ["\u202e", "1"], ["", 1], ["a\nb", "1"]] * 3, dtype=object)
+    names = ["two\nlines", "\u2028"]
+    frame = pd.DataFrame(rows, columns=names)
+    clf = tg.TANClassifier().fit(frame, pd.Series([True, False] * 6, name="c\0"))
+    found = clf.network_
+    assert str(found.cpt(names[0])).splitlines()[:2] == [
+        "P('two\\nlines' | 'c\\x00')",
+        "'c\\x00'      ''  'a\\nb'  '\\u202e'",
+    ]
+    assert str(found.posterior({}, [names[1]])).splitlines() == [
+        "P('\\u2028')",
+        "'\\u2028'",
+        "       1  0.5",
+        "     '1'  0.5",
+    ]
+    for message in ("order must name 'two", "order names 'x', but the features are 'two"):
+        with pytest.raises(ValueError, match=message) as failure:
+            clf.explain(frame[:1], order=["x"] if "'x'" in message else names[:1])
+        assert len(str(failure.value).splitlines()) == 1

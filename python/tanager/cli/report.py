@@ -72,11 +72,16 @@ def _target(options: argparse.Namespace) -> tuple[str, str]:
     if output is None:
         ending = ".md" if form == "markdown" else ".html"
         output = DASH if options.model == DASH else options.model.removesuffix(".tng") + ending
-    if output != DASH and Path(output).exists() and options.model != DASH and Path(output).samefile(options.model):
-        raise InputError(f"the report would replace the model {options.model}; name another file with --output")
+    for what, source in (("model", options.model), ("table", options.data)):
+        if DASH not in (output, source) and source is not None and _same(output, source):
+            raise InputError(f"the report would replace the {what} {source}; name another file with --output")
     if form == "auto":
         form = "markdown" if output == DASH or output.lower().endswith(_MARKDOWN) else "html"
     return output, form
+
+
+def _same(output: str, source: str) -> bool:
+    return Path(output).exists() and Path(source).exists() and Path(output).samefile(source)
 
 
 def _text(options: argparse.Namespace, form: str, content: Any, clf: Any, outcome: Any) -> str:
