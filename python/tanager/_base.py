@@ -203,6 +203,11 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        if isinstance(y, str):
+            raise TypeError(
+                f"y must have the class of every row, but is the text {y!r}: if that is a column of X, give X[{y!r}] for y "
+                "and X without it, or use fit_stream([X], name)"
+            )
         table = read_table(X)
         labels, codes = encode_labels(y, classes)
         if len(codes) != table.n_rows:

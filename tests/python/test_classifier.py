@@ -483,3 +483,12 @@ def test_an_unfitted_classifier_pickles():
     clf = pickle.loads(pickle.dumps(tg.TANClassifier(criterion="aic")))
     assert clf.criterion == "aic"
     assert not hasattr(clf, "classes_")
+
+
+def test_the_name_of_a_column_is_not_taken_for_classes():
+    frame = pd.DataFrame({"sky": ["sun", "rain"] * 3, "play": ["yes", "no"] * 3})
+    with pytest.raises(TypeError, match=r"but is the text 'play': .*give X\['play'\] for y"):
+        tg.TANClassifier().fit(frame, "play")
+    streamed = tg.TANClassifier().fit_stream([frame], "play")  # as the message says
+    fitted = tg.TANClassifier().fit(frame[["sky"]], frame["play"])
+    assert (streamed.predict_proba(frame[["sky"]]) == fitted.predict_proba(frame[["sky"]])).all()
