@@ -62,10 +62,13 @@ Tanager.posterior = (joint) => {
 Tanager.Network = class {
   constructor(model, tables, cards, nClasses) {
     Object.assign(this, { cards, nClasses, elimination: model.elimination });
+    this.rank = new Map(model.elimination.map((variable, place) => [variable, place]));
     this.families = [];
+    this.parents = new Map();
     tables.forEach((table, child) => {
       if (table === null) return;
       const ofClass = child === cards.length;
+      this.parents.set(child, table.parents);
       this.families.push({
         child,
         variables: ofClass ? table.parents : [...table.parents, child],
@@ -75,33 +78,30 @@ Tanager.Network = class {
     });
   }
 
-  // Families without a say: what is not known and has no child that is known sums to one.
+  // What is neither known nor above anything known, nor above the class, sums to one: such families have no say.
   relevant(evidence) {
-    let kept = this.families;
-    for (;;) {
-      const used = new Set();
-      for (const family of kept)
-        for (const v of family.variables) if (v !== family.child) used.add(v);
-      const left = kept.filter((f) => f.child === this.cards.length || evidence[f.child] >= 0 || used.has(f.child));
-      if (left.length === kept.length) return left;
-      kept = left;
+    const above = new Set(), waiting = [this.cards.length, ...this.families.map(({ child }) => child).filter((f) => evidence[f] >= 0)];
+    while (waiting.length) {
+      const child = waiting.pop();
+      if (above.has(child)) continue;
+      above.add(child);
+      waiting.push(...this.parents.get(child));
     }
+    return this.families.filter(({ child }) => above.has(child));
   }
 
   logJoint(evidence) {
     const sums = new Float64Array(this.nClasses);
-    let factors = [];
+    // A factor waits for the first of its variables to be summed out.
+    const waiting = this.elimination.map(() => []);
     const take = (factor) => {
-      if (factor.variables.length) factors.push(factor);
+      if (factor.variables.length) waiting[Math.min(...factor.variables.map((v) => this.rank.get(v)))].push(factor);
       else for (let c = 0; c < sums.length; ++c) sums[c] += factor.logs[factor.classed ? c : 0];
     };
     for (const family of this.relevant(evidence)) take(this.restricted(family, evidence));
-    for (const variable of this.elimination) {
-      const involved = factors.filter((factor) => factor.variables.includes(variable));
-      if (!involved.length) continue;
-      factors = factors.filter((factor) => !factor.variables.includes(variable));
-      take(this.summedOut(involved, variable));
-    }
+    this.elimination.forEach((variable, place) => {
+      if (waiting[place].length) take(this.summedOut(waiting[place], variable));
+    });
     return Array.from(sums);
   }
 
