@@ -38,6 +38,10 @@ class CodedRows:
         except _core.CliqueTooLarge as error:
             raise named_refusal(error, self.feature_names) from None
 
+    def predict_classes(self) -> Places:
+        """Return the most probable class of every row, as ``predict`` does."""
+        return self.predictor.predict_classes(self.columns, self.n_rows, self.threads).astype(np.intp)
+
     def missing(self) -> npt.NDArray[np.bool_]:
         """Return which cells are missing, shape (n_rows, n_features)."""
         marks = [column == _missing(column) for column in self.columns]

@@ -110,8 +110,9 @@ class Explanation(Sequence["Explanation"]):
         self.order = [coded.feature_names[f] for f in setting.order]
         self.missing = coded.missing()
         self.probabilities = coded.predict(coded.columns, coded.n_rows, "posterior")
-        self._predicted: npt.NDArray[np.intp] = log_joint.argmax(axis=1)
-        self._rivals = _rivals(log_joint, setting.against)
+        # Rounded logarithms may be equal where the classes are not, so that they cannot say which is predicted.
+        self._predicted = coded.predict_classes()
+        self._rivals = _rivals(log_joint, self._predicted, setting.against)
         self.prediction, self.rivals = self.classes[self._predicted], self.classes[self._rivals]
         self.log_odds = _against(log_joint, self._rivals)
         self.base = _against(log_base, self._rivals)
@@ -315,10 +316,9 @@ def _chain_rule(joints: Floats, order: Sequence[int], n_features: int) -> tuple[
     return joints[:, 0], terms, joints[:, -1]
 
 
-def _rivals(log_joint: Floats, against: int | None) -> npt.NDArray[np.intp]:
+def _rivals(log_joint: Floats, best: npt.NDArray[np.intp], against: int | None) -> npt.NDArray[np.intp]:
     """Return for every row and class the most probable other class, or that which was asked for."""
     n_classes = log_joint.shape[1]
-    best = log_joint.argmax(axis=1)
     # The best is never its own rival, even where all others are minus infinity, too.
     others = np.where(np.arange(n_classes) == best[:, None], -np.inf, np.maximum(log_joint, -np.finfo(float).max))
     second = others.argmax(axis=1)

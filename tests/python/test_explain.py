@@ -372,3 +372,12 @@ def test_wrong_settings_are_refused():
         tg.NaiveBayesClassifier().fit(X, ["hi"] * len(X)).explain(X)
     with pytest.raises(NotFittedError):
         tg.NaiveBayesClassifier().explain(X)
+
+
+def test_predictions_are_those_of_predict_where_rounded_logarithms_are_equal():
+    X = np.random.default_rng(553).integers(0, 4, (40, 6))  # one of the few tables with such a row
+    clf = tg.AODEClassifier().fit(X, np.arange(40) % 2)
+    row = [[None] * 6]
+    explanation = clf.explain(row)
+    assert explanation.prediction.tolist() == clf.predict(row).tolist()
+    assert explanation.rivals.tolist() == [[1, 0]]
