@@ -41,7 +41,7 @@ QUICK_INFERENCE = (
     *("glass", "glass2", "diabetes", "crx", "australian", "flare", "vehicle", "chess"),
 )
 #: Partitions of a full run by structure, complete and with missing cells; and tables of a quick one.
-PARTITIONS = {0.0: {"NB": 5, "TAN": 5, "GBN": 2, BY_THRESHOLD: 1}, MISSING: {"NB": 3, "TAN": 3, "GBN": 1}}
+PARTITIONS = {0.0: {"NB": 10, "TAN": 10, "GBN": 5, BY_THRESHOLD: 2}, MISSING: {"NB": 5, "TAN": 5, "GBN": 2}}
 QUICK_TABLES = ("corral", "flare", "glass2", "iris", "mofn-3-7-10", "vote")
 ACCURACY, ERROR_BAR = "accuracy", "standard error"
 AVAILABLE = "NB+OFE"  # with missing cells: available cases
