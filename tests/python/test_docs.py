@@ -108,6 +108,25 @@ def test_methods_can_do_what_the_page_says():
     assert page == abilities.with_tables(page), "run python -m docs.make_reference"
 
 
+def test_measurements_say_what_the_page_takes_from_them():
+    report = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    gist = re.search(r"^## The gist$(.*?)^## ", report, re.MULTILINE | re.DOTALL).group(1)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in gist.splitlines() if line.startswith("| ")][2:]
+    ranks = {
+        row[0]: dict(zip(("all", "few rows", "many rows", "accuracy"), map(float, row[2:6]), strict=True))
+        for row in rows
+    }
+    ours = [name for name in ranks if name.startswith("**")]
+
+    def best(measure, among):
+        return min(among, key=lambda name: ranks[name][measure])
+
+    assert best("all", ranks) == best("many rows", ours) == best("accuracy", ours) == "**TAN BIC ELR**"
+    assert best("few rows", ours) == "**SSTBMATAN**"
+    order = ["**NB ELR**", "**NB WANBIA**", "**AODE**", "**TAN BIC**", "**TAN-HC**", "**NB**"]
+    assert sorted(order, key=lambda name: ranks[name]["all"]) == order
+
+
 @pytest.mark.parametrize("method", abilities.all_methods())
 def test_methods_can_do_what_all_can(method):
     assert abilities.lacks_of(abilities.all_methods()[method]) == []
