@@ -8,10 +8,11 @@ above, and a chain through all features learns it. In figure 12 a fifth of all c
 all rows there are, so that only the training rows are drawn.
 
 ELR is shown twice: as in the paper, which stops after the median of the iterations with least error in five folds, and as
-tanager does it by itself, by the likelihood of the rows held out. Claims are judged for both, and strictly: by means, without
-allowance for chance. Where the model is too rich and rows are complete, two more tell what comes of not stopping at
-all: ELR until nothing more can be gained (or 1,000 iterations), and scikit-learn's logistic regression without penalty, which
-maximizes the same likelihood for naive Bayes by another program.
+tanager does it by itself, by the likelihood of the rows held out. Claims are judged for both, since the first is what the
+paper is about and the second what one gets, and strictly: by means, without allowance for chance. Where the model is too
+rich and rows are complete, two more tell what comes of not stopping at all: ELR until nothing more can be gained (or 1,000
+iterations), and scikit-learn's logistic regression without penalty, which maximizes the same likelihood for naive Bayes by
+another program.
 """
 
 from __future__ import annotations
