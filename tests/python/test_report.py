@@ -279,3 +279,14 @@ def test_a_report_replaces_the_old_one_only_when_it_is_whole(tmp_path, monkeypat
         clf.report(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == before
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_strengths_that_would_take_long_are_left_out(tmp_path):
+    random = np.random.default_rng(0)
+    arcs = [(int(parent), child) for child in range(1, 40) for parent in random.permutation(child)[:4]]
+    X, y = random.integers(0, 3, (50, 40)), random.integers(0, 2, 50)
+    clf = tg.BayesNetClassifier(tg.structure.FixedStructure(arcs)).fit(X, y)
+    drawn = [arc for arc in data_of(written(clf, tmp_path))["drawing"]["arcs"] if arc["kind"] == "arc"]
+    assert len(drawn) == len(arcs)
+    at_once = [arc["to"] for arc in drawn if arc["value"] is not None]
+    assert {1, 2, 3} <= set(at_once) < set(range(1, 40))  # those with few ancestors

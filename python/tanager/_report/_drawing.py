@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from .. import _core
 from .._base import BaseClassifier
 from .._layout import Layout, layered_layout
 from .._shown import shown
-from .._strengths import arc_strength
+from .._strengths import Joint, arc_strength, quick_joint
 from ..network import Network
 from ._inference import Absent
 
@@ -52,7 +53,10 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     of_class = len(names) - 1
     parents: list[list[int]] = [list(found or []) for found in network._parents]
     placed = [f for f, found in enumerate(network._parents) if found is not None]
-    strengths = {(p, child): _strength(network, names[p], names[child]) for child in placed for p in parents[child]}
+    joint = quick_joint(network)
+    strengths = {
+        (p, child): _strength(network, joint, names[p], names[child]) for child in placed for p in parents[child]
+    }
     if network._core.structure.is_augmented_naive:
         drawing = _Drawing(names, placed, parents, arrows=True, with_class=False)
         drawing.add_routes(strengths, "mutual information given the other parents", "nats")
@@ -63,18 +67,16 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     class_children = [f for f in placed if network._class_children[f]]
     parents = [[*found, *([of_class] if f in class_children else [])] for f, found in enumerate(parents)]
     parents.append(list(network._class_parents))
-    strengths |= {(of_class, f): _strength(network, names[of_class], names[f]) for f in class_children}
-    strengths |= {(p, of_class): _strength(network, names[p], names[of_class]) for p in network._class_parents}
+    strengths |= {(of_class, f): _strength(network, joint, names[of_class], names[f]) for f in class_children}
+    strengths |= {(p, of_class): _strength(network, joint, names[p], names[of_class]) for p in network._class_parents}
     drawing = _Drawing(names, [*placed, of_class], parents, arrows=True, with_class=True)
     drawing.add_routes(strengths, "mutual information given the other parents", "nats")
     return drawing.finished()
 
 
-def _strength(network: Network, parent: str, child: str) -> float | None:
-    try:
-        return arc_strength(network, parent, child)
-    except ValueError:  # out of reach of exact inference
-        return None
+def _strength(network: Network, joint: Joint, parent: str, child: str) -> float | None:
+    found = arc_strength(network, parent, child, joint)
+    return None if math.isnan(found) else found  # it would take long
 
 
 def _trees(posterior: Any, names: list[str]) -> dict[str, Any]:
