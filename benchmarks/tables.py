@@ -75,9 +75,20 @@ def read(name: str) -> NDArray[Any]:
 
 def schema(name: str) -> dict[str, Any]:
     """What is known of a table: its numeric columns, the values of the others and of the class, and the usual split."""
-    known = json.loads((folder() / "schema.json").read_text(encoding="utf-8"))
+    path = folder() / "schema.json"
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"expected the tables and their schema.json in {folder()}, but there are none; TANAGER_SHARED names another folder "
+            "that has them in data, TANAGER_DATA the folder that has them itself"
+        )
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise FileNotFoundError(f"expected JSON in {path}, but: {error}") from error
     if name not in known:
         raise FileNotFoundError(f"expected the table {name} in {folder()}, but its schema.json does not name it")
+    if "numeric" not in known[name]:
+        raise FileNotFoundError(f"expected {path} to name the numeric columns of {name}, but it does not")
     return dict(known[name])
 
 

@@ -1,7 +1,7 @@
 """Repeats the experiments of the papers whose methods tanager has, and writes what came out beside what they print.
 
 python -m benchmarks.papers all                 everything, within an hour on two cores; writes docs/reproduction.md
-python -m benchmarks.papers all --quick         few tables and draws, within three minutes
+python -m benchmarks.papers all --quick         few tables and draws, within three minutes; writes into the cache
 python -m benchmarks.papers mfe tbma            some experiments, shown on the terminal
 python -m benchmarks.papers all --plan          what would be done, and how long that takes
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.harness import ROOT
 from benchmarks.papers import advice
 from benchmarks.papers.lines import LINES, MORE
-from benchmarks.papers.page import Page
+from benchmarks.papers.page import Page, sealed
 from benchmarks.papers.plan import Plan
 from benchmarks.papers.runner import Cache, Part, Results, run
 
@@ -70,6 +70,10 @@ def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
         f"together {sum(results.seconds.values()):.0f}. This run took {wall:.0f} s, without what was finished before."
     )
     about = [f"Written by `{command}`, seed {seed}; {used}.", "", f"Seconds of CPU: {seconds}; {total}"]
+    if results.n_older:
+        about[-1] += (
+            f" {results.n_older:,} of {results.n_parts:,} parts were finished by earlier revisions of the code."
+        )
     if quick:
         about += ["", "**A quick run: few tables and draws, from which hardly any claim can be judged.**"]
     return about
@@ -101,6 +105,13 @@ def document(page: Page, about: Sequence[str]) -> str:
     return "\n".join(squeezed).rstrip() + "\n"
 
 
+def at_least_one(text: str) -> int:
+    """Read a number of processes."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, but got {text}")
+    return int(text)
+
+
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(
         prog="python -m benchmarks.papers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -122,10 +133,16 @@ def parser() -> argparse.ArgumentParser:
         help="finished parts (default: build/papers)",
     )
     found.add_argument(
-        "--report", type=Path, metavar="FILE", help="the report (default with all: docs/reproduction.md)"
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="the report (default with all: docs/reproduction.md, if quick reproduction.md in the cache)",
     )
     found.add_argument("--csv", type=Path, metavar="FILE", help="all results (default: results.csv in the cache)")
-    found.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: all cores)")
+    found.add_argument("--jobs", type=at_least_one, default=os.cpu_count() or 1, help="processes (default: all cores)")
+    found.add_argument(
+        "--fresh", action="store_true", help="do parts again that other code than the present one finished"
+    )
     found.add_argument("--seed", type=int, default=0, help="seed of all splits and samples (default: 0)")
     found.add_argument("--plan", action="store_true", help="only tell what would be done")
     found.add_argument("--only", nargs="+", metavar="TABLE", help="parts of these tables alone; no report")
@@ -154,6 +171,35 @@ def main(arguments: list[str] | None = None) -> int:
         return follow(options)
     except FileNotFoundError as error:  # a table
         raise SystemExit(str(error)) from error
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from what is finished", file=sys.stderr)
+        return 130
+
+
+def planned(options: argparse.Namespace, names: Sequence[str]) -> list[Part]:
+    """Return the parts that the command line asks for."""
+    modules = [importlib.import_module(f"benchmarks.papers.{name}") for name in names]
+    parts = [part for module in modules for part in module.parts(options.quick, options.seed)]
+    if options.only:
+        known = {part.data for part in parts}
+        if unknown := [name for name in options.only if name not in known]:
+            raise SystemExit(f"expected tables of {', '.join(sorted(known))}, but got {', '.join(unknown)}")
+        parts = [part for part in parts if part.data in options.only]
+    if options.trial:
+        parts = list({(part.experiment, part.kind): part for part in reversed(parts)}.values())[::-1]
+    return parts
+
+
+def make_room(path: Path) -> None:
+    """Make the folder of a file that is to be written, and see that it can be: better now than when all is done."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        existed = path.exists()
+        path.open("a").close()
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise SystemExit(f"expected to be able to write {path}, but: {error}") from error
 
 
 def follow(options: argparse.Namespace) -> int:
@@ -162,26 +208,24 @@ def follow(options: argparse.Namespace) -> int:
     if options.data:
         use(options.data)
     names = list(EXPERIMENTS) if everything else list(dict.fromkeys(options.experiments))
-    modules = [importlib.import_module(f"benchmarks.papers.{name}") for name in names]
-    parts = [part for module in modules for part in module.parts(options.quick, options.seed)]
-    if options.only:
-        parts = [part for part in parts if part.data in options.only]
-    if options.trial:
-        parts = list({(part.experiment, part.kind): part for part in reversed(parts)}.values())[::-1]
+    parts = planned(options, names)
     plan, cache = Plan(), Cache(options.cache)
     if options.plan:
         show_plan(parts, plan, options.jobs)
         return 0
+    rows = options.csv or options.cache / "results.csv"
+    path = options.report or ((options.cache / REPORT.name if options.quick else REPORT) if everything else None)
+    for file in filter(None, (rows, path)):
+        make_room(file)
     start = time.perf_counter()
-    results, failed = run(parts, cache, plan, options.jobs)
-    results.save(options.csv or options.cache / "results.csv")
+    results, failed = run(parts, cache, plan, options.jobs, options.fresh)
+    results.save(rows)
     if options.trial:
         plan.measure(parts, cache)
     elif not options.only:
-        path = options.report or (REPORT if everything else None)
         page = Page(options.quick, path.with_suffix("") if path else None, results)
         write(results, names, page)
-        text = document(page, facts(results, options.quick, options.seed, time.perf_counter() - start))
+        text = sealed(document(page, facts(results, options.quick, options.seed, time.perf_counter() - start)))
         publish(text, path)
         if path == REPORT and not options.quick:
             advice.rewrite(text)

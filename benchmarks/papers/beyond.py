@@ -1,12 +1,14 @@
 """Beyond the papers: tanager's classifiers beside scikit-learn's and LightGBM, on all tables.
 
 Five stratified folds, of large tables two of them, the same for all. Within a fold, numbers are cut by Fayyad and Irani's method, by
-the training rows alone; a missing cell is a value of its own. Forests and boosted trees get the numbers as they are (and a missing
-one as such), for cutting them is what they do themselves. All settings are defaults but for those in the name, and but for HistGradientBoosting, which does not stop early: for that nursery has too few
-rows of a class. The log score is the
+the training rows alone; a missing cell is a value of its own, and which values the other columns have is known of the whole table, to all
+alike. Forests and boosted trees get the numbers as they are (and a missing one as such), for cutting them is what they do themselves;
+the boosted trees are told which columns are nominal, the forest, which has no such setting, gets their codes as numbers. All
+settings are defaults but for those in the name, and but for HistGradientBoosting, which does not stop early: for that nursery has too few rows of a
+class (where a class has one or two rows, as there and in shuttle-small, its probabilities run away). The log score is the
 mean of -ln P(true class), in which no probability counts as less than 0.000001; the calibration error is the mean distance, over fifteen
-equal intervals of the probability of the predicted class and weighted by their rows, between that probability and how often it is right. Times
-are of CPU, one thread, and cutting is part of them; the size is that of the pickled model.
+equal intervals of the probability of the predicted class and weighted by their rows, between that probability and how often it is right.
+Times are of CPU, one thread; cutting, of all rows, is part of learning; the size is that of the pickled model.
 """
 
 from __future__ import annotations

@@ -66,22 +66,24 @@ def gist(page: Page, results: Results, methods: list[str], placed: dict[str, Ran
     small = [name for name, rows in sizes.items() if rows < SMALL]
     large = [name for name in sizes if name not in small]
     of_some = {
-        size: ranks({m: np.array([results.mean(n, m, LOG_SCORE) for n in names]) for m in methods}, False).mean
+        size: ranks({m: np.array([results.mean(n, m, LOG_SCORE) for n in names]) for m in methods}, False)
         for size, names in (("small", small), ("large", large))
         if names
     }
     rows = []
     for method in sorted(methods, key=lambda m: placed[LOG_SCORE].mean[m]):
         seconds = float(np.median(by_table(results, method, LEARNING)))
-        by_size = [f"{of_some[size][method]:.1f}" if size in of_some else "-" for size in ("small", "large")]
+        by_size = [f"{of_some[size].mean[method]:.1f}" if size in of_some else "-" for size in ("small", "large")]
         overall = [f"{placed[measure].mean[method]:.1f}" for measure in (LOG_SCORE, ACCURACY)]
         name = f"**{method}**" if method in TANAGER else method
         rows.append([name, f"`{beyond.code(method)}`", overall[0], *by_size, overall[1], f"{1000 * seconds:.3g}"])
     header = ("method", "", "probabilities", f"below {SMALL:,} rows", f"{SMALL:,} or more", "accuracy", "ms to learn")
+    titles = {"small": "smaller", "large": "larger"}
+    critical = [f"{found.critical:.1f} on the {titles[size]} ones" for size, found in of_some.items()]
     about = (
         f"Average ranks of {len(methods)} classifiers over {len(sizes)} tables (1 is best), by their probabilities (log score) on all tables, on the "
         f"{len(small)} smaller and on the {len(large)} larger ones, and by accuracy; and the median time to learn. Ranks that are closer than "
-        f"{placed[LOG_SCORE].critical:.1f} may differ by chance. tanager's are bold; [the details](#{anchor(HEADING)}) have more measures."
+        f"{placed[LOG_SCORE].critical:.1f} ({', '.join(critical)}) may differ by chance. tanager's are bold; [the details](#{anchor(HEADING)}) have more measures."
     )
     page.gist = [
         "## The gist",

@@ -82,8 +82,8 @@ class Ranks:
 
 
 def ranks(scores: dict[str, Floats], higher_is_better: bool) -> Ranks:
-    """Rank methods on every table; `scores` has one value per table for each."""
-    names, table = list(scores), np.array(list(scores.values())).T
+    """Rank methods on every table; `scores` has one value per table for each. What differs by rounding alone is a tie."""
+    names, table = list(scores), np.array(list(scores.values())).T.round(9)
     placed = np.array([rankdata(-row if higher_is_better else row) for row in table])
     n, k = placed.shape
     p = float(friedmanchisquare(*placed.T).pvalue) if n > 1 and k > 2 else float("nan")

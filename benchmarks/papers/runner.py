@@ -1,8 +1,9 @@
 """Runs experiments in parts: on all cores, seeded, and such that what is finished is never done twice.
 
 A part is a table (or a made-up distribution), some methods, a fraction of the rows, a share of missing cells, and some splits. Its
-result is kept in a small file whose name is a hash of everything that it depends on: the settings, the data, and the versions of
-the experiment and of tanager. Random numbers depend on the experiment, the table and the number of the split alone, so that methods, fractions
+result is kept in a small file whose name is a hash of what it depends on: the settings, the data, and the versions of
+the experiment and of tanager. The file tells by which code it was made, too: parts that other code finished are counted, and done again
+if that is asked for. Random numbers depend on the experiment, the table and the number of the split alone, so that methods, fractions
 and missing rates are compared on the same rows, and neither the order of the parts nor the number of processes matters.
 """
 
@@ -14,6 +15,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import time
 import traceback
@@ -30,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import tables
+from benchmarks.papers.code import digest_of_code
 from benchmarks.papers.plan import Plan
 
 #: What libraries of workers read: a part uses one core, and there is a worker for each.
@@ -115,6 +118,9 @@ class Results:
 
     rows: list[tuple[Part, Row]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    #: Parts that other code than the present one finished, and all parts.
+    n_older: int = 0
+    n_parts: int = 0
     _index: dict[tuple[Any, ...], dict[int, float]] = field(default_factory=dict)
     _parts: dict[Part, None] = field(default_factory=dict)
 
@@ -174,18 +180,31 @@ class Cache:
         return self.folder / part.experiment / f"{part.key()}.json"
 
     def read(self, part: Part) -> tuple[list[Row], float] | None:
-        """Return rows and seconds of a part, or None if it is not finished."""
-        path = self.path(part)
-        if not path.is_file():
+        """Return rows and seconds of a part, or None if it is not finished, or what was kept is damaged."""
+        content = self._content(part)
+        try:
+            return None if content is None else ([Row(*row) for row in content["rows"]], float(content["seconds"]))
+        except (KeyError, TypeError, ValueError):
             return None
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return [Row(*row) for row in content["rows"]], float(content["seconds"])
+
+    def is_older(self, part: Part) -> bool:
+        """Whether other code than the present one finished a part."""
+        return (self._content(part) or {}).get("code") != digest_of_code(part.experiment)
+
+    def _content(self, part: Part) -> dict[str, Any] | None:
+        path = self.path(part)  # a table that is not there is an error
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):  # not finished, or no such text
+            return None
+        return content if isinstance(content, dict) else None
 
     def write(self, part: Part, rows: Sequence[Row], seconds: float) -> None:
         """Keep a part; a run that is stopped meanwhile leaves no half of a file."""
         path = self.path(part)
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"part": asdict(part), "seconds": seconds, "rows": [list(row) for row in rows]}
+        code = digest_of_code(part.experiment)
+        content = {"part": asdict(part), "code": code, "seconds": seconds, "rows": [list(row) for row in rows]}
         half = path.with_suffix(f".{os.getpid()}")
         half.write_text(json.dumps(content), encoding="utf-8")
         half.replace(path)
@@ -222,7 +241,7 @@ class Progress:
         if not live and now - self.last < 10 and self.n_done < self.n_parts:
             return
         self.last = now
-        left = (now - self.start) * (self.work - self.done) / self.done if self.done > 0 else 0.0
+        left = max(0.0, (now - self.start) * (self.work - self.done) / self.done) if self.done > 0 else 0.0
         text = f"{self.n_done} of {self.n_parts} parts, {now - self.start:.0f} s, about {left:.0f} s left"
         text += f"; {part.experiment} {part.data}"
         end = "\n" if not live or self.n_done == self.n_parts else ""
@@ -255,17 +274,30 @@ def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, 
         yield _done_here(parts)
         return
     context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    others = multiprocessing.active_children()
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_interrupts) as pool:
         try:
             yield _finished(pool, parts)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                if worker not in others:
+                    worker.terminate()
             raise
 
 
-def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Results, list[str]]:
-    """Do what is not finished, the longest parts first; return all results, and what failed."""
+def _leave_interrupts() -> None:
+    """Let Ctrl-C, which a terminal sends to workers as well, be what the process that started them ends them by."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool = False) -> tuple[Results, list[str]]:
+    """Do what is not finished, the longest parts first; return all results, and what failed. `fresh`: not by this very code."""
     known = {part: cache.read(part) for part in parts}
+    older = [part for part, found in known.items() if found is not None and cache.is_older(part)]
+    if fresh:
+        known.update(dict.fromkeys(older))
+        older = []
     rest = sorted((p for p, found in known.items() if found is None), key=plan.seconds, reverse=True)
     work = sum(map(plan.seconds, rest))
     about = plan.elapsed(rest, jobs)
@@ -275,6 +307,10 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Res
         file=sys.stderr,
         flush=True,
     )
+    if older:
+        print(
+            f"{len(older)} were finished by other code than the present one; --fresh does them again", file=sys.stderr
+        )
     failed: list[str] = []
     if rest:
         progress = Progress(len(rest), work, jobs)
@@ -287,7 +323,9 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int) -> tuple[Res
                     cache.write(part, *future.result())
                     known[part] = future.result()
                 progress.advance(part, plan.seconds(part))
-    return collect(known), failed
+    results = collect(known)
+    results.n_older, results.n_parts = len(older), len(known)
+    return results, failed
 
 
 def collect(known: Mapping[Part, tuple[list[Row], float] | None]) -> Results:

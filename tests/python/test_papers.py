@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +19,10 @@ import pytest
 pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.papers import acll_trees, advice, elr_figures, runner
-from benchmarks.papers.__main__ import main
-from benchmarks.papers.lines import LINES
-from benchmarks.papers.page import Page, markdown
+from benchmarks.papers import acll_trees, advice, code, elr_figures, runner
+from benchmarks.papers.__main__ import REPORT, main
+from benchmarks.papers.lines import LINES, MORE
+from benchmarks.papers.page import Page, markdown, sealed
 from benchmarks.papers.paired import compare, ranks
 from benchmarks.papers.plan import Plan
 from benchmarks.papers.runner import Cache, Part, Results, Row
@@ -138,6 +142,10 @@ def test_ranks_and_the_critical_difference() -> None:
     assert found.mean == {"a": pytest.approx(4.5 / 4), "b": pytest.approx(8.5 / 4), "c": pytest.approx(11 / 4)}
     assert found.critical == pytest.approx(2.343 * (3 * 4 / (6 * 4)) ** 0.5, rel=1e-3)
     assert ranks(scores, higher_is_better=False).mean["c"] == pytest.approx(5 / 4)
+    # Sums of the same numbers in another order are ties.
+    rounded = {"a": np.array([0.1 + 0.2 + 0.3] * 4), "b": np.array([0.3 + 0.2 + 0.1] * 4), "c": np.zeros(4)}
+    assert rounded["a"][0] != rounded["b"][0]
+    assert ranks(rounded, higher_is_better=True).mean == {"a": 1.5, "b": 1.5, "c": 3}
 
 
 def test_the_plan_is_what_was_measured(tmp_path) -> None:
@@ -184,6 +192,112 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path, monkeypatch) 
     assert failed == []
     assert values(rest) == values(whole)
     assert done[0].stat().st_mtime_ns == times  # what was finished was not done again
+
+
+@pytest.mark.parametrize("content", ["", '{"rows": [[', "[]", '{"seconds": 1}', '{"rows": 3, "seconds": 1}'])
+def test_what_is_damaged_is_done_again(tmp_path, content) -> None:
+    part, cache = small_parts()[0], Cache(tmp_path)
+    cache.write(part, [Row("m", "error", 0, 1.0)], 1.0)
+    assert cache.read(part) == ([Row("m", "error", 0, 1.0)], 1.0)
+    cache.path(part).write_text(content, encoding="utf-8")
+    assert cache.read(part) is None
+
+
+def test_parts_of_other_code_are_counted_and_done_again_if_asked_for(tmp_path, monkeypatch, capfd) -> None:
+    part, cache, plan = small_parts()[0], Cache(tmp_path), Plan(tmp_path / "none.csv")
+    runner.run([part], cache, plan, jobs=1)
+    content = json.loads(cache.path(part).read_text(encoding="utf-8"))
+    assert content["code"] == code.digest_of_code("elr_figures")
+    content["code"], content["rows"][0][3] = "other", -1.0
+    cache.path(part).write_text(json.dumps(content), encoding="utf-8")
+    results, _ = runner.run([part], cache, plan, jobs=1)
+    assert (results.n_older, results.n_parts) == (1, 1)
+    assert results.rows[0][1].value == -1
+    assert "1 were finished by other code" in capfd.readouterr().err
+    results, _ = runner.run([part], cache, plan, jobs=1, fresh=True)
+    assert results.n_older == 0
+    assert results.rows[0][1].value >= 0
+    assert not cache.is_older(part)
+
+
+def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
+    names = {path.stem for path in code.sources_of("elr")}
+    assert {"elr", "elr_printed", "tables"} <= names
+    assert not names & {"elr_report", "page", "runner"}
+    assert "elr_truths" in {path.stem for path in code.sources_of("elr_figures")}
+    texts = ['"""One."""\nA = 1  # one\n', '"""Two."""\nA = 1\n', '"""One."""\nA = 2\n']
+    for k, text in enumerate(texts):
+        (tmp_path / f"{k}.py").write_text(text, encoding="utf-8")
+    one, two, three = (code.meaning(tmp_path / f"{k}.py") for k in range(3))
+    assert one == two
+    assert one != three
+    assert code.digest_of_code("elr") != code.digest_of_code("mfe")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are those of POSIX")
+def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path) -> None:
+    script = (
+        "import sys, time\nfrom benchmarks.papers import runner, __main__ as command\n"
+        "from benchmarks.papers.plan import Plan\n"
+        "parts = [runner.Part('elr_figures', 'chain', ('OFE',), tuple(range(99999)), settings=(('rows', n),)) for n in (10, 20)]\n"
+        "if __name__ == '__main__':\n"
+        "    command.follow = lambda options: runner.run(parts, runner.Cache(runner.Path(sys.argv[1])), Plan(), 2)\n"
+        "    sys.exit(command.main(['bnc']))\n"
+    )
+    (tmp_path / "long.py").write_text(script, encoding="utf-8")
+    known = os.pathsep.join(filter(None, (str(advice.ROOT), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, str(tmp_path / "long.py"), str(tmp_path / "cache")]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, env={**os.environ, "PYTHONPATH": known}
+    )
+    assert process.stderr is not None
+    assert "2 parts" in process.stderr.readline()  # then workers start
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        _, rest = process.communicate(timeout=20)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 130
+    assert "the same command goes on" in rest
+    assert "Traceback" not in rest
+
+
+def test_what_cannot_be_is_told_before_anything_is_done(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TANAGER_DATA", "")
+    write_tables(tmp_path / "data", ["car", "vote"], 0)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    start = ["bnc", "--quick", "--data", str(tmp_path / "data"), "--cache", str(tmp_path / "cache")]
+    wrong = {
+        r"expected tables of car, goldens, vote, but got cra": ["--only", "cra"],
+        r"expected to be able to write .*results\.csv": ["--cache", str(tmp_path / "file" / "cache")],
+        r"expected to be able to write .*r\.md": ["--report", str(tmp_path / "file" / "r.md")],
+    }
+    for message, more in wrong.items():
+        with pytest.raises(SystemExit, match=message):
+            main([*start, *more])
+    with pytest.raises(SystemExit, match="2"):
+        main([*start, "--jobs", "0"])
+    assert not list(tmp_path.rglob("*.json*"))[1:]  # but for schema.json
+    (tmp_path / "data" / "schema.json").write_text('{"car": {}}', encoding="utf-8")
+    with pytest.raises(SystemExit, match="to name the numeric columns of car"):
+        main([*start, "--only", "car", "--jobs", "1"])
+    (tmp_path / "data" / "schema.json").write_text('{"car": ', encoding="utf-8")
+    with pytest.raises(SystemExit, match="expected JSON in"):
+        main([*start, "--only", "car", "--jobs", "1"])
+    monkeypatch.setenv("TANAGER_DATA", str(tmp_path / "none"))
+    with pytest.raises(SystemExit, match=r"expected the tables and their schema\.json in .*none, but there are none"):
+        main(["elr", "--quick", "--cache", str(tmp_path / "cache")])
+
+
+def test_a_quick_run_leaves_the_report_alone(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("benchmarks.papers.__main__.EXPERIMENTS", {"elr_figures": "elr_figures"})
+    monkeypatch.setattr(elr_figures, "parts", lambda quick, seed: [])
+    before = REPORT.read_bytes()
+    assert main(["all", "--quick", "--cache", str(tmp_path)]) == 0
+    assert REPORT.read_bytes() == before
+    assert "A quick run" in (tmp_path / "reproduction.md").read_text(encoding="utf-8")
 
 
 def write_tables(folder: Path, names: Sequence[str], seed: int) -> None:
@@ -250,6 +364,13 @@ def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
     folder = advice.ROOT / "docs"
     report = (folder / "reproduction.md").read_text(encoding="utf-8")
     assert "A quick run" not in report
+    text = report.rpartition("\n<!-- ")[0]
+    assert sealed(text) == report  # the program wrote all of it
+    assert sealed(text.replace("1", "2", 1)) != report
+    sections = report.split("\n### ")[1:]
+    for line in (*LINES, *MORE):  # every claim that is not met has a reason
+        (section,) = (found for found in sections if found.startswith(f"{line}\n"))
+        assert "**not met** |" not in section
     for line in LINES:
         assert f"\n### {line}\n" in report
         assert f"| [{line}](#" in report

@@ -1,0 +1,70 @@
+"""The code that results come from: a hash of all sources that learn, predict and measure, so that results of other code are noticed.
+
+Comments and docstrings of Python do not count, nor do the parts of tanager that only show things, nor those of the experiments that write
+the report.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from benchmarks.harness import ROOT
+
+#: Modules of tanager and of the experiments that do not change what comes out, by how their names begin.
+SHOWING = ("_plot", "_layout", "plotting", "_dot", "_average_html", "_explanation", "_demo", "_model_summary")
+REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "advice")
+
+
+def digest_of_code(experiment: str) -> str:
+    """Return the hash of tanager's sources and of those of an experiment."""
+    own = "".join(meaning(path) for path in sorted(sources_of(experiment)))
+    return hashlib.sha256((digest_of_tanager() + own).encode()).hexdigest()[:16]
+
+
+@cache
+def digest_of_tanager() -> str:
+    """Return the hash of the core, its bindings and the modules that use it."""
+    found = hashlib.sha256()
+    for folder in ("cpp/include", "cpp/src", "python/bindings"):
+        for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
+            found.update(path.read_bytes())
+    for path in sorted((ROOT / "python" / "tanager").glob("*.py")):
+        if not path.name.startswith(SHOWING):
+            found.update(meaning(path).encode())
+    return found.hexdigest()
+
+
+def sources_of(experiment: str) -> set[Path]:
+    """Return the files of an experiment: its module, and what that imports of the benchmarks."""
+    found: set[Path] = set()
+    waiting = [ROOT / "benchmarks" / "papers" / f"{experiment}.py"]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.is_file() or path.stem in REPORTING:
+            continue
+        found.add(path)
+        waiting += imported(path)
+    return found
+
+
+def imported(path: Path) -> Iterator[Path]:
+    """Go through the files of the benchmarks that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchmarks"):
+            base = ROOT.joinpath(*(node.module or "").split("."))
+            yield base.with_suffix(".py")
+            yield from (base / f"{alias.name}.py" for alias in node.names)
+
+
+@cache
+def meaning(path: Path) -> str:
+    """Return what a file of Python does, as text: its syntax tree without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
