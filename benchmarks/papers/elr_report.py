@@ -130,9 +130,7 @@ def figures(page: Page, results: Results) -> None:
             style.scatter(panel, 100 - x, 100 - y, bars[0], bars[1], (other, own))
             panel.set_title(f"({letter})")
         cells = ", a quarter of the cells missing" if missing else ""
-        caption = (
-            f"ELR, figure {number}{cells}: below the diagonal the first method is better; bars are standard errors"
-        )
+        caption = f"ELR, figure {number}{cells}: below the diagonal the method of the vertical axis is better; bars are standard errors"
         page.figure(f"elr-figure-{number}", caption, figure)
 
 

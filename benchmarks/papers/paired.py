@@ -71,6 +71,14 @@ def wilcoxon(difference: Floats) -> tuple[float, float]:
     return float(found.zstatistic), float(norm.sf(abs(found.zstatistic)))
 
 
+def corrected_p(difference: Floats, folds: int) -> float:
+    """Return the two-sided p of Nadeau and Bengio's t-test over folds of repeated cross-validation."""
+    if np.ptp(difference) <= ROUNDING:
+        return 1.0 if abs(difference.mean()) <= ROUNDING else 0.0
+    error = difference.std(ddof=1) * np.sqrt(1 / len(difference) + 1 / (folds - 1))
+    return float(2 * t.sf(abs(difference.mean()) / error, len(difference) - 1))
+
+
 @dataclass(frozen=True)
 class Ranks:
     """Average ranks of methods over tables (1 is best), Friedman's test, and Nemenyi's critical difference at 5 %."""

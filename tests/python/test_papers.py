@@ -23,7 +23,7 @@ from benchmarks.papers import acll_trees, advice, code, elr_figures, runner
 from benchmarks.papers.__main__ import REPORT, main
 from benchmarks.papers.lines import LINES, MORE
 from benchmarks.papers.page import Page, markdown, sealed
-from benchmarks.papers.paired import compare, ranks
+from benchmarks.papers.paired import compare, corrected_p, ranks
 from benchmarks.papers.plan import Plan
 from benchmarks.papers.runner import Cache, Part, Results, Row
 
@@ -129,6 +129,15 @@ def test_paired_tests_without_spread() -> None:
     assert compare(same, same + 1e-12).z == 0
     assert compare(same + 1, same).p_greater == 0
     assert compare(same, same + 1).p_less == 0
+
+
+def test_folds_that_share_rows_tell_less_than_so_many_differences() -> None:
+    difference = np.array([1.0, 2.0, 0.0, 3.0])
+    # t = 1.5 / (1.290994 * sqrt(1/4 + 1/3)) = 1.5213, three degrees of freedom
+    assert corrected_p(difference, 4) == pytest.approx(0.2255, abs=2e-4)
+    assert corrected_p(difference, 4) > compare(difference, np.zeros(4)).p_two_sided
+    assert corrected_p(np.zeros(4), 4) == 1
+    assert corrected_p(np.ones(4), 4) == 0
 
 
 def test_ranks_and_the_critical_difference() -> None:
