@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.papers import acll_trees, advice, code, elr_figures, runner
+from benchmarks.papers import acll_trees, advice, beyond, code, elr_figures, runner
 from benchmarks.papers.__main__ import REPORT, main
 from benchmarks.papers.lines import LINES, MORE
 from benchmarks.papers.page import Page, markdown, sealed
@@ -391,6 +391,11 @@ def test_the_readme_advises_with_the_figures_of_the_report(tmp_path) -> None:
     report = (advice.ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     readme = advice.README.read_text(encoding="utf-8")
     assert advice.block(report) in readme
+    table = advice.gist(report)
+    advised = {advice.SMALL: "SSTBMATAN", advice.LARGE: "TAN BIC ELR", advice.ACCURACY: "TAN BIC ELR"}
+    for column, method in advised.items():  # none of tanager's is clearly better where one is recommended
+        assert f"rank {table[method][column]} " in readme
+        assert float(table[method][column]) <= 0.5 + min(float(table[name][column]) for name in beyond.TANAGER)
     other = tmp_path / "README.md"
     other.write_text(f"before\n{advice.BEGIN}\nold\n{advice.END}\nafter\n", encoding="utf-8")
     advice.rewrite(report, other)
