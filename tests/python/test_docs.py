@@ -122,7 +122,9 @@ def test_measurements_say_what_the_page_takes_from_them():
         return min(among, key=lambda name: ranks[name][measure])
 
     assert best("all", ranks) == best("many rows", ours) == best("accuracy", ours) == "**TAN BIC ELR**"
-    assert best("few rows", ours) == "**SSTBMATAN**"
+    fit_for_few_rows = sorted(ours, key=lambda name: ranks[name]["few rows"])
+    assert "**SSTBMATAN**" in fit_for_few_rows[:2]  # ties with the first
+    assert fit_for_few_rows.index("**SSTBMATAN**") < fit_for_few_rows.index("**TAN**")
     order = ["**NB ELR**", "**NB WANBIA**", "**AODE**", "**TAN BIC**", "**TAN-HC**", "**NB**"]
     assert sorted(order, key=lambda name: ranks[name]["all"]) == order
 
