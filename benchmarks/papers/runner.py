@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -248,8 +249,7 @@ class Progress:
         print(f"\r{text:<100.100}" if live else text, end=end, file=sys.stderr, flush=True)
 
 
-def _finished(pool: ProcessPoolExecutor, parts: Sequence[Part]) -> Iterator[tuple[Part, Future[Any]]]:
-    waiting = {pool.submit(work_on, part): part for part in parts}
+def _finished(waiting: dict[Future[Any], Part]) -> Iterator[tuple[Part, Future[Any]]]:
     while waiting:
         done, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
@@ -275,9 +275,11 @@ def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, 
         return
     context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
     others = multiprocessing.active_children()
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_interrupts) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
         try:
-            yield _finished(pool, parts)
+            with _interrupts_held_back():
+                waiting = {pool.submit(work_on, part): part for part in parts}
+            yield _finished(waiting)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in multiprocessing.active_children():
@@ -286,9 +288,23 @@ def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, 
             raise
 
 
-def _leave_interrupts() -> None:
-    """Let Ctrl-C, which a terminal sends to workers as well, be what the process that started them ends them by."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let Ctrl-C wait; processes that start meanwhile never hear it, though a terminal sends it to them, too.
+
+    Who started them ends them. Ignoring it once they run would come too late for one that is still importing. They inherit that
+    it is blocked; here, where other threads may get it all the same, it is taken down.
+    """
+    came = threading.Event()
+    handler = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, handler)
+    if came.is_set():
+        signal.raise_signal(signal.SIGINT)
 
 
 def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool = False) -> tuple[Results, list[str]]:

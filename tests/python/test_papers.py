@@ -244,7 +244,8 @@ def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are those of POSIX")
-def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path) -> None:
+@pytest.mark.parametrize("seconds", [0.01, 1.0])  # workers start; workers work
+def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> None:
     script = (
         "import sys, time\nfrom benchmarks.papers import runner, __main__ as command\n"
         "from benchmarks.papers.plan import Plan\n"
@@ -259,15 +260,16 @@ def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path) -> None:
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, env={**os.environ, "PYTHONPATH": known}
     )
-    assert process.stderr is not None
-    assert "2 parts" in process.stderr.readline()  # then workers start
-    time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
-    try:
-        _, rest = process.communicate(timeout=20)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+    with process:
+        try:
+            assert process.stderr is not None
+            assert "2 parts" in process.stderr.readline()  # then workers start
+            time.sleep(seconds)
+            os.killpg(process.pid, signal.SIGINT)
+            _, rest = process.communicate(timeout=20)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
     assert "the same command goes on" in rest
     assert "Traceback" not in rest
