@@ -120,6 +120,9 @@ def test_paired_tests() -> None:
     assert found.z == pytest.approx((8.5 - 5) / (4 * 5 * 9 / 24 - 6 / 48) ** 0.5)
     assert found.p_signed_rank == pytest.approx(0.0987, abs=2e-4)
     assert compare(second, first).z == pytest.approx(-found.z)
+    # Differences that are equal but for rounding are ties: all of rank 2, and the sum of positive ones is 4.
+    rounded = compare(np.array([0.3, 0.4, 0.1]), np.array([0.2, 0.3, 0.2]))
+    assert (rounded.z, rounded.wins) == (pytest.approx((4 - 3) / (3 * 4 * 7 / 24 - 24 / 48) ** 0.5), 2)
 
 
 @pytest.mark.filterwarnings("ignore:Sample size too small:UserWarning")
