@@ -19,8 +19,10 @@ import pytest
 pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.papers import acll_trees, advice, beyond, code, elr_figures, runner
+from benchmarks import tables
+from benchmarks.papers import acll_trees, advice, beyond, code, elr, elr_figures, elr_report, runner
 from benchmarks.papers.__main__ import REPORT, main
+from benchmarks.papers.elr_printed import TABLE_V
 from benchmarks.papers.lines import LINES, MORE
 from benchmarks.papers.page import Page, markdown, sealed
 from benchmarks.papers.paired import compare, corrected_p, ranks
@@ -132,6 +134,25 @@ def test_paired_tests_without_spread() -> None:
     assert compare(same, same + 1e-12).z == 0
     assert compare(same + 1, same).p_greater == 0
     assert compare(same, same + 1).p_less == 0
+
+
+def test_what_the_paper_prints_is_tested_as_it_says() -> None:
+    # Its one-sided p-values come out of its own accuracies; two arrows that it calls significant do not.
+    for first, second, arrow in (
+        ("TAN+OFE", "TAN+ELR", "↑ 0.12"),
+        ("GBN+OFE", "GBN+ELR", "↑ 0.2"),
+        ("NB+ELR", "GBN+OFE", "← 0.028"),
+    ):
+        assert elr_report.arrow_of(elr_report.tested_in_print(0.0, first, second)) == arrow
+    for first in ("NB+EM", "NB+APN"):
+        assert TABLE_V[first]["GBN+EM"] == "^ 0.04"
+        assert elr_report.arrow_of(elr_report.tested_in_print(elr.MISSING, first, "GBN+EM")).startswith("← 0.04")
+
+
+def test_general_networks_with_missing_cells_have_nearly_all_tables(monkeypatch) -> None:
+    monkeypatch.setattr(tables, "schema", lambda _: {})
+    found = {part.data for part in elr.parts(False, 0) if part.missing and part.methods[0].startswith("GBN")}
+    assert len(found) == 22
 
 
 def test_folds_that_share_rows_tell_less_than_so_many_differences() -> None:
