@@ -47,7 +47,7 @@ def test_results_depend_neither_on_the_order_nor_on_the_processes_and_are_kept(t
     plan = Plan(tmp_path / "none.csv")
     first, failed = runner.run(parts, Cache(tmp_path / "a"), plan, jobs=2)
     assert failed == []
-    assert len(first.rows) == 2 * (5 + 3 + 3)  # draws, methods of every distribution
+    assert len(first.rows) == 2 * (5 + 4 + 3)  # draws, methods of every distribution
     alone = Results()
     for part in reversed(parts):
         alone.add(part, runner.work_on(part)[0])
@@ -388,6 +388,16 @@ def test_lines_are_met_if_all_their_claims_are() -> None:
     assert "three " in page.lines_table(LINES)[2 + list(LINES).index("ELR, figure 8")]
     with pytest.raises(ValueError, match="expected a line that"):
         page.claim("no such line", "", "", "", True)
+
+
+def test_the_last_of_equally_good_iterations() -> None:
+    errors = [[0.2, 0.1, 0.1], [0.2, 0.1, 0.3], [0.0, 0.1, 0.2], [0.3, 0.2, 0.1], [0.1, 0.1, 0.1 + 1e-15]]
+    assert elr_figures.last_of_equal(errors) == 2  # of 2, 1, 0, 2, 2
+    part = Part("elr_figures", "equal 4", elr_figures.methods("equal 4", 0.0), (2,), settings=(("rows", 400),))
+    found = {method: value for method, _, _, value in elr_figures.work(part)}
+    assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.LAST, elr_figures.OWN)
+    assert found[elr_figures.LAST] < found[elr_figures.ELR]  # four of five folds cannot tell the first from the others
+    assert elr_figures.LAST not in elr_figures.methods("equal 4", 0.5)
 
 
 def test_all_rooted_trees() -> None:
