@@ -73,7 +73,8 @@ def report(results: Results, page: Page) -> None:
             method: np.array([results.values(TABLE, method, ERROR, fraction=f, missing=missing) for f in fractions])
             for method in methods
         }
-        style.curves(panel, [round(f * TRAIN) for f in fractions], lines)
+        looks = {method: style.LOOKS[method.split("+")[1]] for method in methods}
+        style.curves(panel, [round(f * TRAIN) for f in fractions], lines, looks=looks)
         panel.set_title(title)
         panel.set_xlabel("training rows")
         panel.legend()

@@ -37,6 +37,8 @@ CORRELATIONS = (1.0, 0.96, 0.8)
 ELR, OWN = "ELR", "ELR (likelihood)"  # with the paper's stopping rule, and with tanager's
 LAST = "ELR (last of equal)"  # with the paper's, and the last of several iterations that are equally good in a fold
 TO_THE_END, LOGISTIC = "ELR to the end", "logistic regression"
+#: Colors and markers.
+LOOKS = {**style.LOOKS, OWN: 2, LAST: 3, TO_THE_END: 3, LOGISTIC: 4}
 DRAWS, QUICK_DRAWS = 100, 5
 QUICK_SIZES, QUICK_EQUAL = (10, 50), (0, 4, 5)
 CHAIN = "chain"
@@ -176,7 +178,7 @@ def table(page: Page, title: str, what: str, points: list[Any], lines: Lines, be
 
 
 def draw(panel: Any, title: str, what: str, points: list[Any], lines: Lines, best: list[float]) -> None:
-    style.curves(panel, points, lines)
+    style.curves(panel, points, lines, looks=LOOKS)
     panel.plot(range(len(points)), best, color=style.BLACK, ls=":", label="least possible")
     panel.set_ylim(bottom=min(0, -0.03 * panel.get_ylim()[1]))
     panel.set_title(title)

@@ -16,6 +16,8 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK = (
 )
 COLORS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKERS = "o^svDPX"
+#: Numbers of the two for parameters that several figures show.
+LOOKS = {"OFE": 0, "EM": 0, "ELR": 1, "APN": 5}
 SETTINGS = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -54,14 +56,25 @@ def panels(n: int, columns: int = 2, height: float = 2.6, **rest: Any) -> tuple[
     return figure, list(grid.flat[:n])
 
 
-def curves(axes: Any, points: Sequence[Any], lines: Mapping[str, Floats], *, spread: bool = True) -> None:
-    """Draw the mean of every method at every point, with standard errors; rows of `lines` are points, columns splits."""
+def curves(
+    axes: Any,
+    points: Sequence[Any],
+    lines: Mapping[str, Floats],
+    *,
+    spread: bool = True,
+    looks: Mapping[str, int] | None = None,
+) -> None:
+    """Draw the mean of every method at every point, with standard errors; rows of `lines` are points, columns splits.
+
+    `looks` numbers colors and markers, so that a method has the same in every panel.
+    """
     places = np.arange(len(points), dtype=float)
     for k, (name, values) in enumerate(lines.items()):
         n = values.shape[1]
         errors = values.std(axis=1, ddof=1) / np.sqrt(n) if spread and n > 1 else None
         shift = 0.06 * (k - (len(lines) - 1) / 2) if errors is not None else 0.0  # error bars must not hide each other
-        color, marker = COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]
+        look = k if looks is None else looks[name]
+        color, marker = COLORS[look % len(COLORS)], MARKERS[look % len(MARKERS)]
         axes.errorbar(places + shift, values.mean(axis=1), errors, color=color, marker=marker, capsize=2, label=name)
     axes.set_xticks(places, [f"{point:g}" if isinstance(point, float) else str(point) for point in points])
 

@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import tables
-from benchmarks.papers import acll_trees, advice, beyond, code, elr, elr_figures, elr_report, runner
+from benchmarks.papers import acll_trees, advice, beyond, code, elr, elr_figures, elr_report, runner, style
 from benchmarks.papers.__main__ import REPORT, main
 from benchmarks.papers.elr_printed import TABLE_V
 from benchmarks.papers.lines import LINES, MORE
@@ -398,6 +398,21 @@ def test_the_last_of_equally_good_iterations() -> None:
     assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.LAST, elr_figures.OWN)
     assert found[elr_figures.LAST] < found[elr_figures.ELR]  # four of five folds cannot tell the first from the others
     assert elr_figures.LAST not in elr_figures.methods("equal 4", 0.5)
+
+
+def test_a_method_looks_the_same_in_every_panel() -> None:
+    pytest.importorskip("matplotlib")
+    figure, axes = style.panels(2)
+    values = np.array([[1.0, 2.0], [2.0, 4.0]])
+    style.curves(axes[0], (1, 2), {"OFE": values, "ELR": values}, looks=elr_figures.LOOKS)
+    style.curves(axes[1], (1, 2), {"APN": values, "EM": values, "ELR": values}, looks=elr_figures.LOOKS)
+    colors = [{c.get_label(): c[0].get_color() for c in panel.containers} for panel in axes]
+    assert colors[0]["ELR"] == colors[1]["ELR"]
+    assert len(set(colors[1].values())) == 3
+    figure.clear()
+    for data, missing in (("equal 4", 0.0), ("equal 4", 0.5), ("agreement 1", 0.0), ("agreement 1", 0.2)):
+        found = [elr_figures.LOOKS[method] for method in elr_figures.methods(data, missing)]
+        assert len(set(found)) == len(found)
 
 
 def test_all_rooted_trees() -> None:
