@@ -25,7 +25,7 @@ LINE = "MFE, tables 2 and 3"
 SHORT = {"constraint-augmented": "GAN", "tan": "TAN", "naive": "naive Bayes"} | {
     name: f"GAN, {n} parent{'s' if n > 1 else ''} at most" for name, n in mfe.SPARSER.items() if n
 }
-HANGS = "it hangs on how dense the structure is, of which the paper tells the limit of five parents alone"
+HANGS = "it hangs on how dense the structure is, of which the paper tells the limit of five parents alone, and not whether the class is one of them"
 LEVEL = 1.0  # points that are level
 
 
