@@ -8,6 +8,7 @@ goldens check, which are run here, too.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -72,10 +73,12 @@ def parts(quick: bool, seed: int) -> list[Part]:
 
 
 def digest_of_code() -> str:
-    """Return the hash of the core and of the tests with goldens: another core is to be tested anew."""
+    """Return the hash of the core, of the tests with goldens and of these: what is another is to be tested anew."""
     import tanager as tg
 
+    goldens = Path(os.environ.get("TANAGER_SHARED") or ROOT.parent / "shared") / "goldens"  # as the tests look for them
     files = [Path(tg._core.__file__), *(ROOT / "tests" / "python" / name for name in FILES)]
+    files += sorted(path for path in goldens.rglob("*") if path.is_file())
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 

@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import tables
-from benchmarks.papers import acll_trees, advice, beyond, code, elr, elr_figures, elr_report, runner, style
+from benchmarks.papers import acll_trees, advice, beyond, bnc, code, elr, elr_figures, elr_report, runner, style
 from benchmarks.papers.__main__ import REPORT, main
 from benchmarks.papers.elr_printed import TABLE_V
 from benchmarks.papers.lines import LINES, MORE
@@ -65,6 +65,16 @@ def test_a_part_that_fails_is_told_and_the_others_are_kept(tmp_path, capfd) -> N
     assert "equal x" in failed[0]
     assert {part.data for part, _ in results.rows} == {good.data}
     assert "ValueError" in capfd.readouterr().err
+
+
+def test_goldens_that_were_not_found_are_looked_for_again(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TANAGER_SHARED", str(tmp_path))
+    without = bnc.digest_of_code()
+    (tmp_path / "goldens").mkdir()
+    (tmp_path / "goldens" / "car.json").write_text("{}")
+    found = bnc.digest_of_code()
+    (tmp_path / "goldens" / "car.json").write_text("[]")
+    assert len({without, found, bnc.digest_of_code()}) == 3
 
 
 def test_the_key_depends_on_settings_data_and_version(tmp_path, monkeypatch) -> None:
