@@ -72,7 +72,7 @@ def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
     about = [f"Written by `{command}`, seed {seed}; {used}.", "", f"Seconds of CPU: {seconds}; {total}"]
     if results.n_older:
         about[-1] += (
-            f" {results.n_older:,} of {results.n_parts:,} parts were finished by earlier revisions of the code."
+            f" {results.n_older:,} of {results.n_parts:,} parts were finished by other revisions of the code, or with other versions of these libraries."
         )
     if quick:
         about += ["", "**A quick run: few tables and draws, from which hardly any claim can be judged.**"]
@@ -141,7 +141,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--csv", type=Path, metavar="FILE", help="all results (default: results.csv in the cache)")
     found.add_argument("--jobs", type=at_least_one, default=os.cpu_count() or 1, help="processes (default: all cores)")
     found.add_argument(
-        "--fresh", action="store_true", help="do parts again that other code than the present one finished"
+        "--fresh",
+        action="store_true",
+        help="do parts again that other code or libraries than the present ones finished",
     )
     found.add_argument("--seed", type=int, default=0, help="seed of all splits and samples (default: 0)")
     found.add_argument("--plan", action="store_true", help="only tell what would be done")

@@ -1,6 +1,6 @@
 """The code that results come from: a hash of all sources that learn, predict and measure, so that results of other code are noticed.
 
-Comments and docstrings of Python do not count, nor do the parts of tanager that only show things, nor those of the experiments that write
+Versions of the libraries that are compared, or that compute, count as code. Comments and docstrings of Python do not count, nor do the parts of tanager that only show things, nor those of the experiments that write
 the report.
 """
 
@@ -9,20 +9,33 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.harness import ROOT
 
 #: Modules of tanager and of the experiments that do not change what comes out, by how their names begin.
 SHOWING = ("_plot", "_layout", "plotting", "_dot", "_average_html", "_explanation", "_demo", "_model_summary")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
 REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "advice")
 
 
 def digest_of_code(experiment: str) -> str:
-    """Return the hash of tanager's sources and of those of an experiment."""
+    """Return the hash of tanager's sources, of those of an experiment, and of the versions of libraries."""
     own = "".join(meaning(path) for path in sorted(sources_of(experiment)))
-    return hashlib.sha256((digest_of_tanager() + own).encode()).hexdigest()[:16]
+    return hashlib.sha256((digest_of_tanager() + own + versions()).encode()).hexdigest()[:16]
+
+
+@cache
+def versions() -> str:
+    """Return the libraries that results may hang on, and their versions."""
+    found = []
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return ", ".join(found)
 
 
 @cache

@@ -325,7 +325,8 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool 
     )
     if older:
         print(
-            f"{len(older)} were finished by other code than the present one; --fresh does them again", file=sys.stderr
+            f"{len(older)} were finished by other code or libraries than the present ones; --fresh does them again",
+            file=sys.stderr,
         )
     failed: list[str] = []
     if rest:

@@ -263,6 +263,13 @@ def test_parts_of_other_code_are_counted_and_done_again_if_asked_for(tmp_path, m
     assert not cache.is_older(part)
 
 
+def test_other_versions_of_libraries_are_other_code(monkeypatch) -> None:
+    assert f"numpy {np.__version__}" in code.versions()
+    own = code.digest_of_code("beyond")
+    monkeypatch.setattr(code, "versions", lambda: "numpy 0")
+    assert code.digest_of_code("beyond") != own
+
+
 def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
     names = {path.stem for path in code.sources_of("elr")}
     assert {"elr", "elr_printed", "tables"} <= names
