@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks import tables
-from benchmarks.papers import acll_trees, advice, beyond, bnc, code, elr, elr_figures, elr_report, runner, style
+from benchmarks.papers import acll, acll_trees, advice, beyond, bnc, code, elr, elr_figures, elr_report, runner, style
 from benchmarks.papers.__main__ import REPORT, main
 from benchmarks.papers.elr_printed import TABLE_V
 from benchmarks.papers.lines import LINES, MORE
@@ -105,6 +105,19 @@ def test_random_numbers_are_those_of_experiment_table_seed_and_split() -> None:
     assert np.array_equal(first, same.random(3).random(4))
     assert not any(np.array_equal(first, other.random(3).random(4)) for other in others)
     assert not np.array_equal(first, part.random(4).random(4))
+
+
+def test_the_seed_draws_the_folds_of_acll(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    table = (rng.choice(list("ACGT"), (60, 3)), np.array(["0", "1"] * 30))
+    monkeypatch.setattr(acll, "table_of", lambda *_: table)
+
+    def left_out(seed: int) -> list[float]:
+        part = Part("acll", acll.TWO, seed=seed)
+        return [value for _, measure, _, value in acll.work(part) if measure == acll.LEFT_OUT]
+
+    assert left_out(1) == left_out(1)
+    assert left_out(1) != left_out(2)
 
 
 def test_results_are_one_tidy_table(tmp_path) -> None:
