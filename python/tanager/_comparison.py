@@ -245,10 +245,12 @@ def _p_values(differences: Floats, overlap: float) -> tuple[float, float, float]
 def _signed_rank_p(differences: Floats) -> float:
     """Return the p-value of Wilcoxon's signed-rank test, exact for up to 50 differences, ties among them or not.
 
-    SciPy's choice between exact and approximate distributions changes with its version.
+    SciPy's choice between exact and approximate distributions changes with its version. Differences that are equal but for
+    rounding, as 0.9 - 0.8 and 0.8 - 0.7, are ties.
     """
     from scipy import stats
 
+    differences = np.array([float(f"{difference:.9g}") for difference in differences])
     if len(differences) > _MOST_EXACT:
         return float(stats.wilcoxon(differences).pvalue)
     ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(np.int64)  # twice the ranks: whole with ties, too

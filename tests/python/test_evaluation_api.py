@@ -327,3 +327,10 @@ def test_the_signed_rank_test_counts_all_signs(differences):
     expected = np.mean([total >= observed - 1e-9 for total in sums])
     test = compare({"a": [*values, 0.0], "b": np.zeros(len(values) + 1)})["a", "b"]
     assert test.wilcoxon_p == pytest.approx(expected, abs=1e-12)
+
+
+def test_differences_that_are_equal_but_for_rounding_are_ties():
+    scores = {"a": [0.9, 0.8, 0.7, 0.6], "b": [0.8, 0.7, 0.6, 0.7]}
+    test = compare(scores, "accuracy")["a", "b"]
+    # Four ranks of 2.5, one of them negative: 10 of the 16 ways to choose the signs are as far from even.
+    assert test.wilcoxon_p == pytest.approx(10 / 16)
