@@ -121,6 +121,6 @@ def _flip(rows: CodedRows, labels: Labels, changes: SingleChanges, row: int, pla
     changed = {int(changes.features[place]): int(changes.values[place]) for place in places}
     columns = [np.array([changed.get(f, column[row])], dtype=column.dtype) for f, column in enumerate(rows.columns)]
     posterior = rows.predict(columns, 1, "posterior")[0]
-    best = int(rows.predict(columns, 1).argmax())
+    best = int(rows.best_classes(columns, rows.predict(columns, 1))[0])
     named = {rows.feature_names[f]: labels.features[f][value] for f, value in changed.items()}
     return Flip(named, labels.classes[best], float(posterior[best]))

@@ -18,6 +18,8 @@ Places = npt.NDArray[np.intp]
 
 #: How many cells are predicted at once, so that any number of rows takes bounded memory.
 _MOST_CELLS = 2**22
+#: Differences of logarithms below this may be rounding errors.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,22 @@ class CodedRows:
 
     def predict_classes(self) -> Places:
         """Return the most probable class of every row, as ``predict`` does."""
-        return self.predictor.predict_classes(self.columns, self.n_rows, self.threads).astype(np.intp)
+        return self._classes(self.columns, self.n_rows)
+
+    def best_classes(self, columns: Sequence[Codes], joint: Floats) -> Places:
+        """Return what ``predict`` says of any codes whose logarithms are known.
+
+        These tell it, unless two classes are so near to each other that rounding may have made them equal or turned them.
+        """
+        best: Places = joint.argmax(axis=-1)
+        gap = log_odds_of(joint, best)
+        doubtful = np.flatnonzero(gap < _ROUNDING)
+        if len(doubtful):
+            best[doubtful] = self._classes([column[doubtful] for column in columns], len(doubtful))
+        return best
+
+    def _classes(self, columns: Sequence[Codes], n_rows: int) -> Places:
+        return self.predictor.predict_classes(columns, n_rows, self.threads).astype(np.intp)
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Return which cells are missing, shape (n_rows, n_features)."""
@@ -148,8 +165,9 @@ def single_changes(rows: CodedRows, predicted: Places, changeable: Sequence[int]
             real[block, here] = version[:, here] != values[here]
             version[:, here] = values[here]
             versions.append(version.reshape(-1))
-        joint = rows.predict(versions, n_block * n_changes).reshape(n_block, n_changes, -1)
-        odds[block], classes[block] = log_odds_of(joint, predicted[block]), joint.argmax(axis=-1)
+        joint = rows.predict(versions, n_block * n_changes)
+        classes[block] = rows.best_classes(versions, joint).reshape(n_block, n_changes)
+        odds[block] = log_odds_of(joint.reshape(n_block, n_changes, -1), predicted[block])
     return SingleChanges(features, values, real, odds, classes)
 
 
@@ -198,7 +216,7 @@ def best_pair(
             versions.append(version)
         joint = rows.predict(versions, len(a))
         odds = log_odds_of(joint, np.full(len(a), predicted))
-        odds[(joint.argmax(axis=-1) == predicted) | np.isnan(odds)] = np.inf
+        odds[(rows.best_classes(versions, joint) == predicted) | np.isnan(odds)] = np.inf
         here_best = int(odds.argmin())
         if odds[here_best] < least:
             best, least = (int(a[here_best]), int(b[here_best])), float(odds[here_best])
