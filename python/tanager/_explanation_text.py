@@ -43,8 +43,9 @@ def sorted_contributions(explanation: Explanation, row: int, of: int) -> list[tu
 
 def to_text(explanation: Explanation, of: Any = None) -> str:
     """Return the text of all rows, or of the first of many."""
-    codes = explanation.class_codes(of)
-    parts = [_row_text(explanation, row, int(codes[row])) for row in range(min(len(explanation), _MOST_ROWS))]
+    first = explanation[:_MOST_ROWS]  # of rows that are not shown, no changes are looked for
+    codes = first.class_codes(of)
+    parts = [_row_text(first, row, int(codes[row])) for row in range(len(first))]
     if len(explanation) > _MOST_ROWS:
         parts.append(f"... and {counted(len(explanation) - _MOST_ROWS, 'more row')}")
     return "\n\n".join(parts)
@@ -142,8 +143,9 @@ _STYLE = (
 
 def to_html(explanation: Explanation) -> str:
     """Return HTML of all rows, or of the first of many, with contributions as bars."""
-    codes = explanation.class_codes()
-    parts = [_row_html(explanation, row, int(codes[row])) for row in range(min(len(explanation), _MOST_ROWS))]
+    first = explanation[:_MOST_ROWS]
+    codes = first.class_codes()
+    parts = [_row_html(first, row, int(codes[row])) for row in range(len(first))]
     if len(explanation) > _MOST_ROWS:
         parts.append(f"<p>… and {counted(len(explanation) - _MOST_ROWS, 'more row')}</p>")
     return f'<div class="tanager-explanation"><style>{_STYLE}</style>{"".join(parts)}</div>'

@@ -91,6 +91,21 @@ def test_many_rows_are_shortened(clf, rows):
     assert repr(explanation[4]) == f"<Explanation: row 4, {explanation.prediction[4]} predicted, 9 features, 2 classes>"
 
 
+def test_changes_of_rows_that_are_not_shown_are_not_looked_for(clf, rows, monkeypatch):
+    looked_for = []
+
+    def counting(coded, predicted, changeable):
+        looked_for.append(coded.n_rows)
+        return single_changes(coded, predicted, changeable)
+
+    single_changes = tg.explain.single_changes
+    monkeypatch.setattr(tg.explain, "single_changes", counting)
+    explanation = clf.explain(rows)
+    str(explanation)
+    explanation._repr_html_()
+    assert looked_for == [10, 10]
+
+
 def test_frames_sum_to_the_log_odds(clf, rows):
     explanation = clf.explain(rows)
     frame = explanation.to_frame()
