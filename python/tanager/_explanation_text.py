@@ -91,7 +91,8 @@ def change_lines(explanation: Explanation, row: int) -> list[tuple[str, list[str
         then = f"then {shown(flip.prediction)} with probability {flip.probability:.3g}"
         found.append(("nearest change that flips it:", [f"{changes}: {then}"]))
     elif explanation.no_flip[row]:
-        found.append(("no change of one or two features flips it", []))
+        which = "features" if explanation._setting.all_may_change else "of the features that may change"
+        found.append((f"no change of one or two {which} flips it", []))
     else:
         found.append(("no change that flips it was found; not all pairs were tried", []))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import operator
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ class _Setting:
     changeable: list[int]
     max_pairs: int
     against: int | None
+    all_may_change: bool
 
 
 class Explanation(Sequence["Explanation"]):
@@ -147,7 +149,7 @@ class Explanation(Sequence["Explanation"]):
 
     @property
     def no_flip(self) -> npt.NDArray[np.bool_]:
-        """For every row, whether no change of one or two features flips the prediction: all were tried."""
+        """For every row, whether no change of one or two features flips the prediction: all that may change were tried."""
         return self._found_flips[1]
 
     def values_of(self, row: int) -> list[Any]:
@@ -225,6 +227,10 @@ class Explanation(Sequence["Explanation"]):
     def __getitem__(self, index: slice) -> Explanation: ...
     def __getitem__(self, index: int | slice) -> Explanation:
         if not isinstance(index, slice):
+            try:
+                index = operator.index(index)
+            except TypeError:
+                raise TypeError(f"the index must be the number of a row or a slice, but is {index!r}") from None
             if not -len(self) <= index < len(self):
                 raise IndexError(f"there are {len(self)} rows, but the index is {index}")
             index = slice(index % len(self), index % len(self) + 1)
@@ -278,6 +284,7 @@ def explain_rows(
         sorted(set(free) & set(usual)),  # what the model does without changes nothing
         int(max_pairs),
         None if against is None else classes.index(against),
+        set(usual) <= set(free),
     )
     coded = CodedRows(clf._predictor, names, clf._encoder.cardinalities, columns, n_rows, clf._threads())
     joints, n_estimates = prefix_log_joints(coded, steps, clf._count_estimates)

@@ -266,7 +266,7 @@ def test_pairs_are_limited_and_said_to_be():
     assert {change.feature for change in only.changes[0]} == {"n0", "n1"}
     assert only.flips == (None,)
     assert only.no_flip[0]
-    assert "no change of one or two features flips it" in str(only)
+    assert "no change of one or two of the features that may change flips it" in str(only)
 
 
 def test_pairs_of_a_feature_with_many_values_take_little_memory():
@@ -343,6 +343,8 @@ def test_single_rows_and_slices():
     assert [part.rows[0] for part in explanation] == list(range(len(ROWS)))
     with pytest.raises(IndexError, match="there are 33 rows, but the index is 33"):
         explanation[33]
+    with pytest.raises(TypeError, match="the index must be the number of a row or a slice, but is \\[0, 1\\]"):
+        explanation[[0, 1]]
 
 
 def test_estimates_of_averages_are_announced():
