@@ -290,3 +290,39 @@ def test_strengths_that_would_take_long_are_left_out(tmp_path):
     assert len(drawn) == len(arcs)
     at_once = [arc["to"] for arc in drawn if arc["value"] is not None]
     assert {1, 2, 3} <= set(at_once) < set(range(1, 40))  # those with few ancestors
+
+
+def points_on(path):
+    """Points on a path of vertical lines and cubic curves."""
+    points, (x, y) = [], (0.0, 0.0)
+    for command, text in re.findall(r"([MVC])([^MVC]*)", path):
+        numbers = [float(number) for number in text.split()]
+        if command == "M":
+            x, y = numbers
+            continue
+        to_x, to_y = (x, numbers[0]) if command == "V" else numbers[4:]
+        inner = [x, y, to_x, to_y] if command == "V" else numbers[:4]
+        for t in np.linspace(0, 1, 50):
+            weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+            points.append(
+                (np.dot(weights, [x, inner[0], inner[2], to_x]), np.dot(weights, [y, inner[1], inner[3], to_y]))
+            )
+        x, y = to_x, to_y
+    return points
+
+
+@pytest.mark.parametrize("n_features", [1, 6, 30])
+def test_arcs_of_naive_bayes_run_behind_no_node(n_features, tmp_path):
+    """Or they would look like arcs between features."""
+    random = np.random.default_rng(0)
+    clf = tg.NaiveBayesClassifier().fit(random.integers(0, 3, (60, n_features)), random.integers(0, 2, 60))
+    drawing = data_of(written(clf, tmp_path))["drawing"]
+    assert [(arc["from"], arc["to"]) for arc in drawing["arcs"]] == [(n_features, f) for f in range(n_features)]
+    for arc in drawing["arcs"]:
+        for x, y in points_on(arc["path"]):
+            behind = [
+                node["id"]
+                for node in drawing["nodes"]
+                if abs(x - node["x"]) < node["width"] / 2 - 0.2 and abs(y - node["y"]) < node["height"] / 2 - 0.2
+            ]
+            assert behind == []

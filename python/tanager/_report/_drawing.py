@@ -57,13 +57,12 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     strengths = {
         (p, child): _strength(network, joint, names[p], names[child]) for child in placed for p in parents[child]
     }
-    if network._core.structure.is_augmented_naive:
+    if network._core.structure.is_augmented_naive and strengths:
         drawing = _Drawing(names, placed, parents, arrows=True, with_class=False)
         drawing.add_routes(strengths, "mutual information given the other parents", "nats")
         drawing.add_class(of_class, placed)
-        found = drawing.finished()
-        found["classArcs"] = "shown" if not strengths else "hidden"
-        return found
+        return drawing.finished()
+    # Here arcs of the class tell something, so that they have routes, too: what runs behind a node seems to come from it.
     class_children = [f for f in placed if network._class_children[f]]
     parents = [[*found, *([of_class] if f in class_children else [])] for f, found in enumerate(parents)]
     parents.append(list(network._class_parents))
@@ -229,7 +228,7 @@ class _Drawing:
         ]
         width, height = self._width + 2 * _MARGIN, self._layout.height + self._top + 2 * _MARGIN
         size = {"width": round(_EM * width, 1), "height": round(_EM * height, 1)}
-        return {**size, "nodes": nodes, "arcs": self._arcs, "arrows": self._arrows, "classArcs": "hidden", "note": ""}
+        return {**size, "nodes": nodes, "arcs": self._arcs, "arrows": self._arrows, "note": ""}
 
 
 def _short(name: str) -> str:

@@ -188,7 +188,7 @@ Tanager.Drawing = class {
   toggles() {
     const box = document.getElementById("class-arcs");
     if (!this.drawing.arcs.some((arc) => arc.kind === "class")) document.getElementById("class-arcs-label").hidden = true;
-    box.checked = this.drawing.classArcs === "shown";
+    box.checked = false; // some browsers keep what it was before a reload
     const show = () => this.svg.classList.toggle("hide-class", !box.checked);
     box.addEventListener("change", show);
     show();
