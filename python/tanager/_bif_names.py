@@ -1,7 +1,7 @@
 """Names and labels in files that have no quoting: a text that every reader takes, and beside it the original.
 
-A name or label of letters, digits, "_", "-" and "." that does not start with a digit or sign, or of digits alone, is written
-as it is, unless it is a word of the format. Any other is written as such a text that looks like it, made unique; the
+A name or label of letters, digits, "_", "-" and "." that does not start with a digit or sign, and a label of digits alone, is
+written as it is, unless it is a word of the format. Any other is written as such a text that looks like it, made unique; the
 original then stands in a ``property`` line, which other readers skip and ours takes back:
 
     property tanager_name = body%20mass ;
@@ -45,31 +45,36 @@ class WrittenVariable:
 
 
 def is_plain(text: str) -> bool:
-    """Say whether all readers of BIF take a text as it is."""
+    """Say whether all readers of BIF take a label as it is."""
     return _PLAIN.fullmatch(text) is not None and text.lower() not in RESERVED
 
 
+def is_plain_name(text: str) -> bool:
+    """Say whether all readers of BIF take a name as it is: pyAgrum takes no number for one."""
+    return is_plain(text) and not text.isdigit()
+
+
 def plain(text: str, otherwise: str) -> str:
-    """Return a text that all readers take: accents off, anything strange replaced."""
-    if is_plain(text):
-        return text
+    """Return a text that all readers take: accents off, anything strange replaced; never a number, which "<5" is not."""
     letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.sub(r"[^A-Za-z0-9_.-]+", "_", letters).strip("_")[:40]
-    return words if is_plain(words) else f"{otherwise}_{words}".rstrip("_")
+    return words if is_plain_name(words) else f"{otherwise}_{words}".rstrip("_")
 
 
-def written(variables: Sequence[Variable], class_name: str, keep: Callable[[str], bool]) -> list[WrittenVariable]:
+def written(
+    variables: Sequence[Variable], class_name: str, keep: Callable[[str], bool], keep_name: Callable[[str], bool]
+) -> list[WrittenVariable]:
     """Choose the texts of all names and labels, and the properties that tell the originals.
 
     Parameters
     ----------
     variables : sequence of Variable
     class_name : str
-    keep : callable
-        Says whether the format can hold a text as it is.
+    keep, keep_name : callable
+        Say whether the format can hold a label, and a name, as it is.
     """
     # Some readers do not tell upper from lower case in names.
-    names = _unique([v.name for v in variables], "x", keep, str.lower)
+    names = _unique([v.name for v in variables], "x", keep_name, str.lower)
     found = []
     for v, name in zip(variables, names, strict=True):
         texts = [_text(label, v.name) for label in v.labels]
@@ -100,7 +105,7 @@ def _unique(texts: Sequence[str], otherwise: str, keep: Callable[[str], bool], k
             base = candidate = plain(text, otherwise)
             number = 2
             while key(candidate) in taken:
-                candidate = f"{base}_{number}" if not base.isdigit() else f"{otherwise}_{base}_{number}"
+                candidate = f"{base}_{number}"
                 number += 1
             chosen[i] = candidate
             taken.add(key(candidate))

@@ -6,14 +6,14 @@ import itertools
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from ._bif_names import WrittenVariable, is_plain, written
+from ._bif_names import WrittenVariable, is_plain, is_plain_name, written
 from ._exchange import Variable
 from ._labeled import Floats
 
 
 def bif_text(variables: Sequence[Variable], class_name: str) -> str:
     """Return a network as BIF."""
-    found = written(variables, class_name, is_plain)
+    found = written(variables, class_name, is_plain, is_plain_name)
     shown = {w.source.name: w for w in found}
     return "".join(["network tanager {\n}\n", *map(_bif_variable, found), *(_bif_table(w, shown) for w in found)])
 
@@ -43,7 +43,7 @@ def _numbers(row: Floats, between: str) -> str:
 
 def xmlbif_text(variables: Sequence[Variable], class_name: str) -> str:
     """Return a network as XMLBIF 0.3; without the document type, which pyAgrum's reader stumbles over."""
-    found = written(variables, class_name, _is_xml_plain)
+    found = written(variables, class_name, _is_xml_plain, _is_xml_plain)
     shown = {w.source.name: w for w in found}
     body = "".join([*map(_xml_variable, found), *(_xml_table(w, shown) for w in found)])
     return (

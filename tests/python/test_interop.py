@@ -189,6 +189,18 @@ def test_plain_names_are_written_as_they_are() -> None:
     assert "probability ( either | lung_cancer, tuberculosis ) {\n  (yes, yes) 1.0, 0.0;\n" in text
 
 
+def test_numbers_are_no_names_and_stay_labels() -> None:
+    """The reader of pyAgrum takes them for labels, but not for names."""
+    X = pd.DataFrame({"2019": ["1", "2"], "#2019": ["<5", "5"]})
+    network = tg.NaiveBayesClassifier().fit(X, [0, 1]).network_
+    text = network.to_bif() or ""
+    assert re.findall(r"variable (\w+)", text) == ["x_2019", "x_2019_2", "class"]
+    assert "{ 1, 2 };" in text
+    assert "{ 5, v_5 };" in text or "{ v_5, 5 };" in text
+    assert_same(interop.read_bif(text), network)
+    assert "<NAME>2019</NAME>" in (network.to_xmlbif() or "")
+
+
 def test_labels_that_no_file_holds() -> None:
     network = tg.NaiveBayesClassifier().fit(pd.DataFrame({"x0": [(1, 2), (3, 4)]}), [0, 1]).network_
     with pytest.raises(ValueError, match=r"a value of 'x0' is \(1, 2\) of type tuple"):

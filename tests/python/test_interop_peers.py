@@ -16,7 +16,7 @@ import pytest
 
 import tanager as tg
 from tanager import interop
-from tanager._bif_names import WrittenVariable, is_plain, written
+from tanager._bif_names import WrittenVariable, is_plain, is_plain_name, written
 from tanager._bif_write import _is_xml_plain
 from tanager._exchange import variables_of
 
@@ -93,9 +93,9 @@ def test_they_read_our_files(peer: str, name: str, suffix: str, tmp_path: Path) 
     network = NETWORKS[name]()
     path = tmp_path / f"network.{suffix}"
     (network.to_bif if suffix == "bif" else network.to_xmlbif)(path)
-    keep = is_plain if suffix == "bif" else _is_xml_plain
+    keep = (is_plain, is_plain_name) if suffix == "bif" else (_is_xml_plain, _is_xml_plain)
     shown: dict[str, WrittenVariable] = {
-        w.source.name: w for w in written(variables_of(network), network.class_name, keep)
+        w.source.name: w for w in written(variables_of(network), network.class_name, *keep)
     }
     answer = PEERS[peer](path)
     for asked, evidence in cases(network, 6):
