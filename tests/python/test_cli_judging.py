@@ -7,6 +7,7 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tanager as tg
@@ -152,6 +153,20 @@ def test_inspect_averages(run, squares, tmp_path, structure):
     assert "average" in run.well("report", tmp_path / "m.tng", "-o", "-")
     done = run("inspect", tmp_path / "m.tng", "--cpt", "y")
     assert (done.code, "no single tables" in done.err) == (2, True)
+
+
+def test_labels_cannot_break_lines_or_steer_the_terminal(run, tmp_path):
+    labels = ["two\nlines", "\x1b[31mred", "\u202eright to left", "a|b &lt;", ""]
+    X = [[label, other] for label in labels for other in labels[:2]] * 3
+    frame = pd.DataFrame(X, columns=["na\nme", "\x1b[1mb"])
+    tg.NaiveBayesClassifier().fit(frame, [row[0] for row in X]).save(tmp_path / "m.tng")
+    seen = [run.well("inspect", tmp_path / "m.tng"), run.well("report", tmp_path / "m.tng", "-o", "-")]
+    seen += [run.well("inspect", tmp_path / "m.tng", "--cpt", name) for name in ("na\nme", "\x1b[1mb")]
+    for text in seen:
+        assert all(line.isprintable() for line in text.splitlines())
+        assert "two\\nlines" in text.replace("\\\\", "\\")  # Markdown has two backslashes for one
+    assert "a\\|b \\&lt;" in seen[1]
+    assert [len(text.splitlines()) for text in seen[2:]] == [2 + len(labels)] * 2
 
 
 def test_report(run, squares, tmp_path):

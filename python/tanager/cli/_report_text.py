@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .._shown import shown
 
 if TYPE_CHECKING:
     from .._judgment import Judgment
@@ -140,8 +141,8 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: boo
 
 def _text(value: Any) -> str:
     """Return a name or label so that Markdown shows it as it is."""
-    text = " ".join(str(value).split())
-    for character in "\\|*_`<>[]":
+    text = shown(value)
+    for character in "\\|*_`<>[]&~$":
         text = text.replace(character, "\\" + character)
     return text
 

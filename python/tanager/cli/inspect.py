@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from .._shown import shown, shown_apart
 from ._options import add_json
 
 HELP = """
@@ -76,10 +77,11 @@ def _full(table: Any) -> str:
     given = [name for name in table.names if name != table.variable]
     others = [labels for i, labels in enumerate(table.labels) if i != axis]
     values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
-    lines = [[*given, *map(str, table.labels[axis])]]
+    texts = [shown_apart(labels) for labels in others]
+    lines = [[*map(shown, given), *shown_apart(table.labels[axis])]]
     for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
-        lines.append([*(str(o[i]) for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
-    head = f"P({table.variable}{' | ' + ', '.join(given) if given else ''})"
+        lines.append([*(text[i] for text, i in zip(texts, index, strict=True)), *(f"{p:.4g}" for p in row)])
+    head = f"P({shown(table.variable)}{' | ' + ', '.join(map(shown, given)) if given else ''})"
     return f"{head}\n{aligned(lines)}"
 
 
@@ -115,13 +117,13 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _cells_of(feature: dict[str, Any]) -> tuple[str, str, str, str]:
-    shown = ", ".join(map(str, feature["values"][:_FEW])) + (", ..." if len(feature["values"]) > _FEW else "")
+    some = ", ".join(shown_apart(feature["values"])[:_FEW]) + (", ..." if len(feature["values"]) > _FEW else "")
     parents = feature.get("parents", ())
     return (
-        feature["name"],
+        shown(feature["name"]),
         f"{feature['cardinality']:,}",
-        shown,
-        "left out" if parents is None else ", ".join(parents),
+        some,
+        "left out" if parents is None else ", ".join(map(shown, parents)),
     )
 
 
@@ -129,21 +131,21 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     file = found["file"]
     size = "" if file["bytes"] is None else f", {file['bytes']:,} bytes"
     counts = "with counts: rows can be added" if file["with_counts"] else "without counts"
-    classes = ", ".join(f"{label} ({p:.3g})" if p is not None else str(label) for label, p in _class_shares(found))
+    classes = ", ".join(f"{label} ({p:.3g})" if p is not None else label for label, p in _class_shares(found))
     lines = [
         ("model", found["summary"]),
-        ("file", f"{file['name']}: format {file['format']}{size}, {counts}"),
+        ("file", f"{shown(file['name'])}: format {file['format']}{size}, {counts}"),
         *((name, str(value)) for name, value in found["settings"].items()),
-        ("class", f"{found['class']}: {classes}"),
+        ("class", f"{shown(found['class'])}: {classes}"),
     ]
     if found.get("arcs"):
-        arcs = [f"{a} → {b}" for a, b in found["arcs"] if found["class"] not in (a, b)]
+        arcs = [f"{shown(a)} → {shown(b)}" for a, b in found["arcs"] if found["class"] not in (a, b)]
         lines.append(
             ("arcs", ", ".join(arcs[:40]) + (f" and {len(arcs) - 40} more" if len(arcs) > 40 else "") or "none")
         )
     if "trees" in found:
         trees = found["trees"]
-        edges = ", ".join(f"{a} – {b} ({p:.2f})" for a, b, p in trees["most_probable_tree"])
+        edges = ", ".join(f"{shown(a)} – {shown(b)} ({p:.2f})" for a, b, p in trees["most_probable_tree"])
         lines += [
             ("best tree", f"probability {trees['probability']:.3g}, entropy over trees {trees['entropy']:.3g}"),
             ("its edges", f"{edges} (probability of every edge)"),
@@ -151,6 +153,6 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def _class_shares(found: dict[str, Any]) -> list[tuple[Any, float | None]]:
+def _class_shares(found: dict[str, Any]) -> list[tuple[str, float | None]]:
     shares = found["class_probabilities"] or [None] * len(found["classes"])
-    return list(zip(found["classes"], shares, strict=True))
+    return list(zip(shown_apart(found["classes"]), shares, strict=True))
