@@ -28,6 +28,12 @@ def signed(number: float, digits: int = 3) -> str:
     return text[1:] if float(text) == 0 else text
 
 
+def probability_text(p: float) -> str:
+    """Return a probability with three digits; never as 1 where it is less."""
+    text = f"{p:.3g}"
+    return "more than 0.999" if text == "1" and p < 1 else text
+
+
 def sorted_contributions(explanation: Explanation, row: int, of: int) -> list[tuple[str, str, float, bool]]:
     """Return name, value, contribution and whether it is missing of every feature in the model, the largest first."""
     values, in_model = explanation.values_of(row), set(explanation.order)
@@ -68,7 +74,7 @@ def heading(explanation: Explanation, row: int, of: int) -> list[str]:
     probability = explanation.probabilities[row, predicted]
     own, rival = shown(explanation.classes[of]), shown(explanation.rivals[row, of])
     return [
-        f"row {explanation.rows[row]}: {name} is {label} with probability {probability:.3g}",
+        f"row {explanation.rows[row]}: {name} is {label} with probability {probability_text(probability)}",
         f"log-odds of {own} against {rival}:",
     ]
 
@@ -88,7 +94,7 @@ def change_lines(explanation: Explanation, row: int) -> list[tuple[str, list[str
     flip = explanation.flips[row]
     if flip is not None:
         changes = " and ".join(f"{shown(f)} → {shown(v)}" for f, v in flip.changes.items())
-        then = f"then {shown(flip.prediction)} with probability {flip.probability:.3g}"
+        then = f"then {shown(flip.prediction)} with probability {probability_text(flip.probability)}"
         found.append(("nearest change that flips it:", [f"{changes}: {then}"]))
     elif explanation.no_flip[row]:
         which = "features" if explanation._setting.all_may_change else "of the features that may change"

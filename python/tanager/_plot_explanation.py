@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._explanation_text import signed, sorted_contributions
+from ._explanation_text import probability_text, signed, sorted_contributions
 from ._plot_style import (
     AGAINST,
     FONT_SIZE,
@@ -118,5 +118,5 @@ def _finish_waterfall(ax: Any, explanation: Explanation, code: int, labels: list
     named_rows(ax, labels, gone)
     own, rival = short(explanation.classes[code]), short(explanation.rivals[0, code])
     probability = explanation.probabilities[0, code]
-    title = f"row {explanation.rows[0]}: {short(explanation.class_name)} = {own} with probability {probability:.3g}"
+    title = f"row {explanation.rows[0]}: {short(explanation.class_name)} = {own} with probability {probability_text(probability)}"
     titled(ax, title, f"log-odds of {own} against {rival}")

@@ -83,6 +83,21 @@ def test_text_tells_all_contributions_and_their_sum(clf, rows):
     assert other.splitlines()[12].split()[-1] == f"{explanation.log_odds[0, 1]:+.3f}"
 
 
+# Old versions of matplotlib call new versions of their parser by old names.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_is_nearly_sure_is_not_called_sure():
+    import matplotlib as mpl
+
+    X, y = [["a"] * 4] * 40 + [["b"] * 4] * 40, ["yes"] * 40 + ["no"] * 40
+    nearly = tg.NaiveBayesClassifier().fit(X, y).explain([["a"] * 4, ["a", "b", "b", "b"]])
+    assert 0.9999 < nearly.probabilities[0].max() < 1
+    assert str(nearly).splitlines()[0] == "row 0: class is yes with probability more than 0.999"
+    with mpl.rc_context({"backend": "Agg"}):
+        assert nearly[0].plot().get_title(loc="left").endswith("with probability more than 0.999")
+    surely = tg.NaiveBayesClassifier(parameters="maximum-likelihood").fit(X, y).explain([["a"] * 4])
+    assert str(surely).splitlines()[0] == "row 0: class is yes with probability 1"
+
+
 def test_many_rows_are_shortened(clf, rows):
     explanation = clf.explain(rows)
     assert str(explanation).count("\nrow ") == 9
