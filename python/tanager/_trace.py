@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._frames import import_pandas
+from ._shown import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,8 +99,9 @@ class SearchTrace(Sequence[SearchStep]):
 
     def __repr__(self) -> str:
         head = f"{len(self) - 1} steps, {self.n_candidates} candidates, {self.seconds:.3g} s; stopped: {self.stopped}"
-        width = max(len(step.change) for step in self._steps)
+        changes = [shown(step.change) for step in self._steps]
+        width = max(map(len, changes))
         lines = [f"{'step':>4}  {'change':{width}}  {self.objective:>10}  {'candidates':>10}  {'seconds':>8}"]
-        for i, s in enumerate(self._steps):
-            lines.append(f"{i:4}  {s.change:{width}}  {s.score:10.6g}  {s.n_candidates:10}  {s.seconds:8.3g}")
+        for i, (s, change) in enumerate(zip(self._steps, changes, strict=True)):
+            lines.append(f"{i:4}  {change:{width}}  {s.score:10.6g}  {s.n_candidates:10}  {s.seconds:8.3g}")
         return "\n".join([head, *lines])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _core, tree_sums
 from ._encoding import Encoder
 from ._frames import import_pandas
+from ._shown import shown
 from .network import Network
 
 if TYPE_CHECKING:
@@ -75,11 +76,12 @@ class EdgeProbabilities:
     def __repr__(self) -> str:
         n = len(self.names)
         if n > _MAX_SHOWN:
-            edges = [f"{p:.3f}  {u} - {v}" for u, v, p in self.most_probable(10)]
+            edges = [f"{p:.3f}  {shown(u)} - {shown(v)}" for u, v, p in self.most_probable(10)]
             rest = n * (n - 1) // 2 - len(edges)
             return "\n".join([f"P(edge) between {n} features", *edges, f"  ...  and {rest} less probable edges"])
-        lines = [["P(edge)", *self.names]]
-        for i, name in enumerate(self.names):
+        names = list(map(shown, self.names))
+        lines = [["P(edge)", *names]]
+        for i, name in enumerate(names):
             lines.append([name, *("-" if i == j else f"{p:.3f}" for j, p in enumerate(self.values[i]))])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)

@@ -244,7 +244,7 @@ class Explanation(Sequence["Explanation"]):
         return self.to_text()
 
     def __repr__(self) -> str:
-        rows = f"{len(self)} rows" if len(self) != 1 else f"row {self.rows[0]}, {self.prediction[0]} predicted"
+        rows = f"{len(self)} rows" if len(self) != 1 else f"row {self.rows[0]}, {shown(self.prediction[0])} predicted"
         return f"<Explanation: {rows}, {len(self.feature_names)} features, {len(self.classes)} classes>"
 
     def _repr_html_(self) -> str:

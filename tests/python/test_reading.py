@@ -304,3 +304,21 @@ def test_tables_as_text_keep_their_lines():
         with pytest.raises(ValueError, match=message) as failure:
             clf.explain(frame[:1], order=["x"] if "'x'" in message else names[:1])
         assert len(str(failure.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("n_features", [4, 30])
+def test_searches_and_trees_as_text_keep_their_lines(n_features):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 200)
+    both = random.integers(0, 2, 200)  # the class is what two features say together
+    cells = np.column_stack([both, both ^ y, random.integers(0, 2, (200, n_features - 2))])
+    frame = pd.DataFrame(cells, columns=[f"{i}\n\x1b[1m" for i in range(n_features)])
+    classes = np.array(["no\n", "yes\n"])[y]
+    search = tg.BayesNetClassifier("hill-climb").fit(frame, classes)
+    assert len(search.search_trace_) > 1
+    trees = tg.TBMATANClassifier().fit(frame, classes)
+    texts = [repr(search.search_trace_), search.describe_search(), repr(trees.posterior_.edge_probabilities)]
+    for text in [*texts, repr(search.explain(frame[:1]))]:
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert "\\n" in text
+    assert len(texts[0].splitlines()) == 2 + len(search.search_trace_)
