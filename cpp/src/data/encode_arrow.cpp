@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/encode_strings.hpp"
+#include "support/words.hpp"
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
 
@@ -29,12 +30,6 @@ struct ShortKey {
 
   bool operator==(const ShortKey&) const = default;
 };
-
-std::uint64_t load8(const char* p) {
-  std::uint64_t word;
-  std::memcpy(&word, p, sizeof word);
-  return word;
-}
 
 /// The words of a short string in memory that can be read for at least eight bytes.
 ShortKey key_of(const char* p, std::size_t n) {

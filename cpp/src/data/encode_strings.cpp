@@ -2,16 +2,11 @@
 
 #include <cstring>
 
+#include "support/words.hpp"
 #include "tanager/encode.hpp"
 
 namespace tanager {
 namespace {
-
-std::uint64_t load8(const char* p) {
-  std::uint64_t word;
-  std::memcpy(&word, p, sizeof word);
-  return word;
-}
 
 std::uint64_t load4(const char* p) {
   std::uint32_t word;

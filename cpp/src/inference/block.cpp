@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "support/infinity.hpp"
 #include "support/vector_exp.hpp"
 
 namespace tanager {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kGroupsAtOnce = 16;  // their indices are computed first, then all are looked up per row
 constexpr std::size_t kBlockBytes = 64 * 1024;
 

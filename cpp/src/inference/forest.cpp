@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "inference/class_lanes.hpp"
+#include "support/infinity.hpp"
 #include "support/vector_exp.hpp"
 #include "support/vector_log.hpp"
 
 namespace tanager {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 // What has vanished from a sum is less than 1e-300 of the largest message; a sum above this does not miss it.
 constexpr double kSmallSum = 1e-270;
 

@@ -3,15 +3,13 @@
 // lowest, and the rest is asked anew with that known.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "inference/queries_impl.hpp"
+#include "support/infinity.hpp"
 
 namespace tanager {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 /// How much two equal products may differ when their factors are multiplied in another order.
 double tolerance(double log_probability) {

@@ -5,16 +5,14 @@
 #include "inference/propagate.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "inference/class_lanes.hpp"
+#include "support/infinity.hpp"
 #include "support/vector_exp.hpp"
 #include "support/vector_log.hpp"
 
 namespace tanager {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 /// to[cell][class] += from[offsets[cell] + class]
 template <std::size_t kClasses>

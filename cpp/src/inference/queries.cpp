@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "inference/queries_impl.hpp"
+#include "support/infinity.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 /// Throws InvalidInput unless the variables exist and come once each.
 void check_variables(const AskedNetwork& asked, std::span<const std::size_t> variables) {

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 #include "graph/spanning_tree.hpp"
 #include "structure/search_cells.hpp"
+#include "support/infinity.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 /// Up to this many rows the logarithms of all counts are computed beforehand.
 constexpr std::size_t kMaxLogTable = std::size_t{1} << 20;
 static_assert(kMaxLogTable < (std::size_t{1} << 24), "pairs are counted in single precision, exact below 2^24");
