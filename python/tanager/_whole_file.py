@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+#: Files that are to go if the program is ended on the spot.
+unfinished: set[str] = set()
+
 
 @contextmanager
 def whole_file(name: str | os.PathLike[str]) -> Iterator[Any]:
@@ -27,22 +30,26 @@ def whole_file(name: str | os.PathLike[str]) -> Iterator[Any]:
             yield file
         return
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-    temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(6)}.part")
+    temporary = os.fspath(path.with_name(f".{path.name[:50]}.{secrets.token_hex(6)}.part"))
+    unfinished.add(temporary)
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
-    except OSError as error:  # nobody asked for the temporary name
-        raise OSError(error.errno, error.strerror, os.fspath(name)) from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        # Within the block that removes it: an interrupt may come as soon as the file is there.
+        with os.fdopen(_create(temporary, name, 0o666 if mode is None else 0o600), "wb") as file:
             if mode is not None:
-                temporary.chmod(mode)
+                os.chmod(temporary, mode)  # noqa: PTH101
             yield file
             file.flush()
             os.fsync(file.fileno())
         _rename(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        # The very first thing, and one call of C: Python looks for further signals only after it.
+        try:  # noqa: SIM105  # which would be a call before it
+            os.unlink(temporary)  # noqa: PTH108
+        except OSError:
+            pass  # it was not made, or has its name already
         raise
+    finally:
+        unfinished.discard(temporary)
     _sync_folder(path.parent)
 
 
@@ -57,9 +64,16 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         file.write(data)
 
 
-def _rename(temporary: Path, path: Path) -> None:
+def _create(temporary: str, name: str | os.PathLike[str], mode: int) -> int:
     try:
-        temporary.replace(path)
+        return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:  # nobody asked for the temporary name
+        raise OSError(error.errno, error.strerror, os.fspath(name)) from None
+
+
+def _rename(temporary: str, path: Path) -> None:
+    try:
+        os.replace(temporary, path)  # noqa: PTH105
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 

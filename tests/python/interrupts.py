@@ -1,11 +1,14 @@
-"""Programs that are interrupted, as Ctrl-C does it."""
+"""Programs and functions that are interrupted, as Ctrl-C does it."""
 
 from __future__ import annotations
 
+import inspect
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 
 def interrupted(code: str, after: float) -> str:
@@ -22,3 +25,42 @@ def interrupted(code: str, after: float) -> str:
             run.kill()
             raise
     return error.splitlines()[-1]
+
+
+def interrupt_at(first: int, second: int | None, run: Callable[[], Any]) -> int:
+    """Run a function with an interrupt at one of the points where Python looks for signals, and perhaps another later.
+
+    These points are the beginnings of functions and the returns of those in C. Returns how many interrupts there were.
+    """
+    raised = 0
+    passed = 0
+
+    def watch(frame: Any, event: str, _argument: Any) -> None:
+        nonlocal raised, passed
+        # Generators go on without a look at signals where an exception is thrown into them.
+        if event == "c_return" or (event == "call" and not frame.f_code.co_flags & inspect.CO_GENERATOR):
+            passed += 1
+            if passed == (second if raised else first):
+                raised += 1
+                passed = 0
+                raise KeyboardInterrupt  # and Python forgets this function
+
+    def again(_frame: Any, event: str, _argument: Any) -> Any:
+        nonlocal passed
+        if event == "exception" and raised == 1 and sys.getprofile() is None:
+            sys.settrace(None)
+            passed = -1  # the return of the line below
+            sys.setprofile(watch)
+        return again
+
+    before = sys.gettrace(), sys.getprofile()
+    try:
+        sys.settrace(again)
+        sys.setprofile(watch)
+        run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(before[1])
+        sys.settrace(before[0])
+    return raised

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interrupts import interrupt_at
 
 import tanager as tg
 from tanager._whole_file import whole_file
@@ -91,3 +92,30 @@ def test_interruptions_leave_what_was_there(tmp_path):
         interrupted(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_interruptions_at_any_point_leave_no_other_file(tmp_path, old):
+    path = tmp_path / "file"
+
+    def write():
+        with whole_file(path) as file:
+            file.write(b"new")
+
+    def tried(first, second):
+        if old is not None:
+            path.write_bytes(old)
+        raised = interrupt_at(first, second, write)
+        assert [there for there in tmp_path.iterdir() if there != path] == [], (first, second)
+        if path.exists():
+            assert path.read_bytes() in (old, b"new")
+            path.unlink()
+        return raised
+
+    first = 0
+    while tried(first := first + 1, None):
+        second = 0
+        while tried(first, second := second + 1) == 2:
+            pass
+    assert first > 50
