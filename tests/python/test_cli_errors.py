@@ -6,10 +6,7 @@ import argparse
 import gzip
 import os
 import resource
-import signal
-import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -230,34 +227,6 @@ def test_disks_that_fill_up_on_the_way_leave_the_old_file(run, model, weather, t
     one_sentence(done, 1, f"{tmp_path / 'p.out'} cannot be written: file too large")
     assert (tmp_path / "p.out").read_text() == "old"
     assert files(tmp_path) == ["m.tng", "many.csv", "p.out", "weather.csv"]
-
-
-def wait_for_the_file(folder):
-    deadline = time.monotonic() + 60
-    while not any(name.startswith(".p.csv") for name in files(folder)):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def test_signals_end_the_program_and_leave_no_file(model, tmp_path):
-    # It waits for more rows on standard input when the signal comes, and they never do.
-    processes = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        folder = tmp_path / str(int(number))
-        folder.mkdir()
-        command = [sys.executable, "-m", "tanager", "predict", str(model), "-", "-o", str(folder / "p.csv")]
-        processes[number] = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        processes[number].stdin.write(b"sky,wind,day,code\n" + b"sun,1,1,007\n" * 10)
-        processes[number].stdin.flush()
-    for number, process in processes.items():
-        folder = tmp_path / str(int(number))
-        wait_for_the_file(folder)
-        process.send_signal(number)
-        assert process.wait(60) == 128 + number
-        assert process.stderr.read() == (b"tanager: interrupted\n" if number == signal.SIGINT else b"")
-        process.stdin.close()
-        process.stderr.close()
-        assert files(folder) == []
 
 
 def test_a_search_that_is_interrupted_saves_nothing(run, weather, tmp_path, monkeypatch):

@@ -47,6 +47,11 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; errors are one sentence on standard error, never a traceback."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    code = run_safely(lambda: _run(given), at_end=arguments is None)
+    return leave(code) if arguments is None else code
+
+
+def _run(given: list[str]) -> int:
     asked_for = next((argument for argument in given if not argument.startswith("-")), None)
     try:
         parser = build_parser({asked_for} & COMMANDS.keys())  # type: ignore[arg-type]
@@ -57,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return BAD_INPUT
     run: Callable[[argparse.Namespace], None] = options.run
-    code = run_safely(run, options)
-    return leave(code) if arguments is None else code
+    run(options)
+    return OK
 
 
 def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

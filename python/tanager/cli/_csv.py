@@ -6,7 +6,6 @@ import gzip
 import io
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from pyarrow import csv
 
 from ._errors import InputError, not_numbers, reading
 from ._formats import DASH, is_compressed, standard_input
+from ._kept import KeptFile
 
 #: Cells that mean "missing" unless the user says otherwise.
 MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
@@ -75,9 +75,9 @@ class CsvSource:
     def repeatable(self) -> CsvSource:
         """Let standard input be read several times: it is copied to a temporary file first."""
         if self._path is None:
-            self._kept = tempfile.NamedTemporaryFile(prefix="tanager-")  # noqa: SIM115  # lives as long as this object
-            shutil.copyfileobj(self._rest, self._kept)
-            self._kept.flush()
+            self._kept = KeptFile()  # lives as long as this object
+            shutil.copyfileobj(self._rest, self._kept.file)
+            self._kept.file.flush()
             self._path = self._kept.name
         return self
 
@@ -158,7 +158,9 @@ class CsvSource:
             raise InputError(f"{self.shown} is empty")
         options = csv.ReadOptions(autogenerate_column_names=not self._header)
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
-        names = csv.read_csv(pa.BufferReader(first), options, parse).schema.names
+        # Not read_csv, which handles signals on its own, and now and then loses one.
+        with closing(csv.open_csv(pa.BufferReader(first), options, parse)) as reader:
+            names = reader.schema.names
         names = names if self._header else [f"x{i}" for i in range(len(names))]
         twice = {name for name in names if names.count(name) > 1}
         if twice:

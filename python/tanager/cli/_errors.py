@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
-import signal
 import sys
 import threading
 import traceback
@@ -14,6 +12,8 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
+
+from ._signals import Ended, ended_by_signals
 
 #: Exit codes: all went well, it failed, the input was bad, it was interrupted.
 OK, FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -45,16 +45,26 @@ class ReadFailure(OSError):
     """Reading failed, though the file is there; the message is shown as it is."""
 
 
-def run_safely(run: Callable[[argparse.Namespace], None], options: argparse.Namespace) -> int:
-    """Run a command; return its exit code, after one sentence on standard error if it failed."""
+def run_safely(run: Callable[[], int], *, at_end: bool = False) -> int:
+    """Run a command; return its exit code, after one sentence on standard error if it failed.
+
+    Signals end the command, or the whole program if that ends afterwards in any case.
+    """
+    with ended_by_signals(program=at_end):
+        try:
+            return _code_of(run)
+        except KeyboardInterrupt:
+            return say("interrupted", INTERRUPTED)
+        except Ended as end:
+            return int(str(end.code))
+
+
+def _code_of(run: Callable[[], int]) -> int:
     try:
-        with _warnings_as_sentences(), _ended_by_signals():
-            run(options)
+        with _warnings_as_sentences():
+            code = run()
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        return say("interrupted", INTERRUPTED)
-    except Ended as end:
-        return int(str(end.code))
+            return code
     except BrokenPipeError:
         # Whoever read the output has seen enough. Python would complain when it flushes the rest on its way out.
         _drop_stdout()
@@ -71,7 +81,6 @@ def run_safely(run: Callable[[argparse.Namespace], None], options: argparse.Name
         return say(sentence(error), FAILURE)
     except Exception as error:  # noqa: BLE001  # a mistake of ours
         return _say_unexpected(error)
-    return OK
 
 
 def say(message: str, code: int = OK) -> int:
@@ -157,26 +166,3 @@ def _warnings_as_sentences() -> Iterator[None]:
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield
-
-
-class Ended(SystemExit):
-    """A signal asked the process to end; what is half done is removed on the way out."""
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that no temporary file stays."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, _frame: Any) -> None:
-        raise Ended(128 + number)
-
-    numbers = (signal.SIGTERM, signal.SIGHUP) if hasattr(signal, "SIGHUP") else (signal.SIGTERM,)
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 from ._csv import MISSING_MARKERS, CsvSource, Tell
 from ._errors import THREADS, InputError, reading
 from ._formats import DASH, Format, ending_format, input_format, standard_input
+from ._kept import KeptFile
 
 _FEWEST_ROWS, _MOST_ROWS = 1 << 10, 1 << 18
 
@@ -53,11 +53,11 @@ class ArrowSource:
         """Let standard input be read several times: it is copied to a temporary file first."""
         if self._stream is None:
             return
-        self._kept = tempfile.NamedTemporaryFile(prefix="tanager-")  # noqa: SIM115  # lives as long as this object
-        with reading(self.shown), pa.ipc.new_stream(self._kept, self.schema) as copy:
+        self._kept = KeptFile()  # lives as long as this object
+        with reading(self.shown), pa.ipc.new_stream(self._kept.file, self.schema) as copy:
             for batch in self._stream:
                 copy.write_batch(batch)
-        self._kept.flush()
+        self._kept.file.flush()
         self.name, self._stream = self._kept.name, None
 
     def read(self, columns: Sequence[str], tell: Tell | None = None, coded: Sequence[str] = ()) -> Iterator[Any]:
