@@ -145,6 +145,16 @@ def test_no_rows_give_a_header_only(run, weather, tmp_path):
     assert run.well("predict", tmp_path / "m.tng", tmp_path / "empty.csv") == "predicted,P(no),P(yes)\n"
 
 
+def test_the_last_line_needs_no_end(run, tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\nx,1\nz,2")
+    run.well("fit", tmp_path / "a.csv", "--class", "y", "-o", tmp_path / "m")
+    assert run.well("predict", tmp_path / "m", "-", stdin=b"a") == "predicted,P(1),P(2)\n"
+    assert run.well("predict", tmp_path / "m", "-", stdin=b"a\nx").count("\n") == 2
+    run.well("fit", "-", "--no-header", "--class", "x1", "-o", tmp_path / "one", stdin=b"x,1")
+    done = run("fit", "-", "--class", "y", "-o", tmp_path / "none", stdin=b"a,y")
+    assert (done.code, done.err) == (2, "tanager: standard input has no rows\n")
+
+
 def test_many_rows_go_through_in_bounded_memory(tmp_path):
     n = 300_000
     data = tg.datasets.load("tic-tac-toe", as_frame=True)

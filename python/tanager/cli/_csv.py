@@ -69,6 +69,7 @@ class CsvSource:
         self._path: str | None = None if name == DASH else name
         self._kept: Any = None
         self._started = False
+        self._only_names = False  # and no line end after them
         with reading(self.shown):
             self.names = self._read_names()
 
@@ -87,6 +88,8 @@ class CsvSource:
         Markers of missing cells are null in columns of numbers and of plain strings; in `CODED_TEXT` columns all text is
         as it stands in the file.
         """
+        if self._only_names:  # which pyarrow does not take for a table without rows
+            return
         plain = any(pa.types.is_string(kind) for kind in types.values())
         convert = csv.ConvertOptions(
             column_types=dict(types),
@@ -159,8 +162,10 @@ class CsvSource:
         options = csv.ReadOptions(autogenerate_column_names=not self._header)
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
         # Not read_csv, which handles signals on its own, and now and then loses one.
-        with closing(csv.open_csv(pa.BufferReader(first), options, parse)) as reader:
+        ended = first.endswith((b"\n", b"\r"))
+        with closing(csv.open_csv(pa.BufferReader(first if ended else first + b"\n"), options, parse)) as reader:
             names = reader.schema.names
+        self._only_names = self._header and not ended
         names = names if self._header else [f"x{i}" for i in range(len(names))]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
