@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import gzip
 import os
 import resource
@@ -137,6 +138,20 @@ def test_values_that_csv_cannot_hold(run, model, weather, tmp_path):
         keep = ["--keep", "tags"] if "predict" in command else []
         done = run(*command, tmp_path / "data.parquet", *output, *keep)
         one_sentence(done, 2, "the column 'tags' holds list<", "values, which CSV cannot")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("values", [[["a"]], [{"a": 1}]])
+def test_columns_that_no_model_takes(run, model, tmp_path, monkeypatch, values):
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
+    pq.write_table(pa.table({"sky": values, "wind": [1.0], "day": [1], "code": ["007"]}), tmp_path / "new.parquet")
+    before = files(tmp_path)
+    for name in ("x.csv.gz", "x.parquet", "x.arrow"):
+        done = run("predict", model, tmp_path / "new.parquet", "-o", tmp_path / name)
+        one_sentence(done, 2, "column 'sky' holds", "but a feature must hold strings")
+    gc.collect()
+    assert dropped == []  # as by a Parquet writer that is closed after its file
     assert files(tmp_path) == before
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from .. import _core
 from .._base import BaseClassifier
 from .._categories import unseen_message
+from .._columns import unsupported
 from ._csv import CODED_TEXT, CsvSource, Tell
 from ._errors import InputError, not_numbers, other_delimiter, say
 from ._sources import ArrowSource, Source, ahead
@@ -158,9 +159,12 @@ class Cells:
             return self._numbers(column, missing) if is_text else column
         if is_text == self._is_text and not (is_text and missing):
             return column  # as it is: the encoder looks values up
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        texts = column.dictionary.cast(pa.string())
+        try:
+            if not pa.types.is_dictionary(column.type):
+                column = column.dictionary_encode()
+            texts = column.dictionary.cast(pa.string())
+        except pa.ArrowNotImplementedError:  # of lists, durations and the like
+            raise InputError(unsupported(f"column {self.name!r}", f"{kind} values")) from None
         if self._is_text and not self._refuse:
             values = pc.if_else(pc.is_in(texts, pa.array(missing, pa.string())), pa.scalar(None, pa.string()), texts)
         else:

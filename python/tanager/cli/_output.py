@@ -42,14 +42,22 @@ class TableWriter(ABC):
     def close(self) -> None:
         """Write what comes at the end."""
 
+    @abstractmethod
+    def abandon(self) -> None:
+        """Write nothing any more."""
+
 
 @contextmanager
 def table_writer(name: str, form: Format, schema: Any, *, delimiter: str = ",") -> Iterator[TableWriter]:
     """Yield what writes a table; the file appears when all went well."""
     with whole_file(name) as file:
         writer = _make_writer(name, form, file, schema, delimiter)
-        yield writer
-        writer.close()
+        try:
+            yield writer
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
 
 
 def _make_writer(name: str, form: Format, file: Any, schema: Any, delimiter: str) -> TableWriter:
@@ -76,6 +84,11 @@ class _Other(TableWriter):
     def close(self) -> None:
         self._writer.close()
 
+    def abandon(self) -> None:
+        # A Parquet writer that is open would be closed when it is dropped, and complain that its file is so already.
+        if hasattr(self._writer, "is_open"):
+            self._writer.is_open = False
+
 
 class CsvWriter(TableWriter):
     """CSV with quotes only where they are needed and numbers in the fewest digits that give the same number again."""
@@ -101,6 +114,9 @@ class CsvWriter(TableWriter):
     def close(self) -> None:
         if self._compress:
             self._file.close()
+
+    def abandon(self) -> None:
+        pass
 
 
 def _quoted(text: str, delimiter: str) -> str:
