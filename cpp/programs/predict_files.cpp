@@ -25,6 +25,13 @@ std::string system_message(int error) {
   return std::generic_category().message(error);
 }
 
+/// Tells what is wrong with the name of a table, which is bad input, from what went wrong with the machine.
+[[noreturn]] void fail_to_read(const std::string& name, int error) {
+  for (const int wrong_name : {ENOENT, EACCES, EISDIR, ENOTDIR, EPERM, ENAMETOOLONG, ELOOP})
+    if (error == wrong_name) throw InvalidInput("cannot read " + name + ": " + system_message(error));
+  fail("read", name, system_message(error));
+}
+
 /// The passing name of the output, null while there is none. Lock-free, so that a handler of signals may read it.
 std::atomic<const char*> unfinished{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
@@ -87,7 +94,7 @@ void handle_signals() {
 Input::Input(const std::string& path)
     : name_(path == "-" ? "standard input" : "the table '" + path + "'"),
       descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (descriptor_ == -1) fail("read", name_, system_message(errno));
+  if (descriptor_ == -1) fail_to_read(name_, errno);
 }
 
 Input::~Input() {
@@ -99,7 +106,7 @@ std::size_t Input::read(std::span<char> out) {
   while (filled < out.size()) {
     const auto count = ::read(descriptor_, out.data() + filled, out.size() - filled);
     if (count == -1 && errno == EINTR) continue;
-    if (count == -1) fail("read", name_, system_message(errno));
+    if (count == -1) fail_to_read(name_, errno);
     if (count == 0) break;
     filled += static_cast<std::size_t>(count);
   }

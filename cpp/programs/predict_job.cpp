@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/csv.hpp"
@@ -48,6 +49,20 @@ io::CsvOptions csv_options(const Model& model, const Options& options) {
   csv.keep = options.keep;
   csv.keep_all = options.keep_all;
   return csv;
+}
+
+/// Tables that other programs take, and that would otherwise be told to lack columns.
+void check_is_text(std::string_view table) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOthers = {{
+      {"\x1f\x8b", "is compressed by gzip; unpack it on the way: zcat TABLE | tanager-predict MODEL"},
+      {"PAR1", "is a Parquet file; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
+      {"ARROW1", "is an Arrow file; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
+      {"\xff\xff\xff\xff", "is an Arrow stream; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
+      {"\xff\xfe", "is no text in UTF-8"},
+      {"\xfe\xff", "is no text in UTF-8"},
+  }};
+  for (const auto& [start, what] : kOthers)
+    if (table.starts_with(start)) throw InvalidInput(join_text("CSV was expected, but the table ", what));
 }
 
 /// What all blocks share: how rows are encoded and how results are written.
@@ -216,6 +231,7 @@ class Job {
 
   void read_header() {
     Block& block = rounds_[0].pieces[0].block;
+    check_is_text({block.text.data(), block.text.size()});
     CsvRecords records(block.text, options_.delimiter);
     try {
       if (rounds_[0].n == 0 || !records.next())

@@ -301,6 +301,21 @@ def test_a_bad_table_is_one_sentence(table: str, run: Run, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["model.tng"]
 
 
+NO_CSV = {
+    b"\x1f\x8b\x08": "is compressed by gzip; unpack it on the way",
+    b"PAR1\x15": "is a Parquet file; 'tanager predict' reads those",
+    b"\xff\xff\xff\xff\x10": "is an Arrow stream",
+    "sky,wind,wet\n".encode("utf-16"): "is no text in UTF-8",
+}
+
+
+@pytest.mark.usefixtures("model")
+def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
+    for table, what in NO_CSV.items():
+        said = f"tanager-predict: CSV was expected, but the table {what}"
+        assert run("model.tng", text=table).stderr.decode().startswith(said)
+
+
 @pytest.mark.usefixtures("model")
 def test_errors_far_into_a_table_tell_their_line(run: Run) -> None:
     rows = ["sun,1,true"] * 100_000
@@ -336,11 +351,10 @@ def test_a_bad_command_line_is_one_sentence(arguments: tuple[str, ...], run: Run
 
 @pytest.mark.usefixtures("model")
 def test_what_cannot_be_read_or_written_is_one_sentence(run: Run, tmp_path: Path) -> None:
-    done = run("model.tng", "absent.csv")
-    assert (done.returncode, done.stderr) == (
-        1,
-        b"tanager-predict: cannot read the table 'absent.csv': No such file or directory\n",
-    )
+    for table, why in (("absent.csv", "No such file or directory"), (".", "Is a directory")):
+        done = run("model.tng", table)
+        said = f"tanager-predict: cannot read the table '{table}': {why}\n"
+        assert (done.returncode, done.stderr.decode()) == (2, said)  # as in Python
     done = run("model.tng", "-", "-o", "absent/out.csv", text=TABLE)
     assert (done.returncode, done.stderr) == (
         1,
