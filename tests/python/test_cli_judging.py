@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 
@@ -75,6 +76,24 @@ def test_compare_fits_80_columns_and_names_what_failed(run, squares, monkeypatch
     (failed,) = [line for line in lines if line.startswith("tan+wanbia")]
     assert " failed: " in failed
     assert "▾" in shown
+
+
+def test_narrow_terminals_cut_no_scores(run, squares, monkeypatch):
+    commands = (
+        ("compare", squares, "--class", "y", "--folds", "3", "--methods", "naive+attribute-weighted", "aode"),
+        ("cv", squares, "--class", "y", "--folds", "3"),
+    )
+    for command in commands:
+        tables = []
+        for columns in ("40", "200"):
+            monkeypatch.setenv("COLUMNS", columns)
+            text = run.well(*command)
+            assert "…" not in text
+            lines = text.splitlines()
+            line = next(i for i, line in enumerate(lines) if line.startswith("──"))
+            # Seconds differ from run to run.
+            tables.append([re.sub(r"[0-9.e-]{4,}| ", "", line) for line in lines[line + 1 : line + 3]])
+        assert tables[0] == tables[1]
 
 
 def test_compare_gives_up_what_lasts(run, squares, monkeypatch):

@@ -27,3 +27,13 @@ def plain_table(title: str | None = None, **options: Any) -> Table:
 def console(**options: Any) -> Console:
     """Return the terminal; names of columns and labels are shown as they are, without colors or markup of their own."""
     return Console(highlight=False, **options)
+
+
+def print_table(screen: Console, table: Table) -> None:
+    """Print a table with no cell cut: in a terminal that is too narrow its lines are broken, but every digit is there."""
+    before = screen.width
+    screen.width = 1_000
+    needed = screen.measure(table).maximum
+    screen.width = max(before, needed)
+    screen.print(table)
+    screen.width = before

@@ -124,7 +124,7 @@ def _bar(total: int) -> Any:
 def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> None:
     from rich.text import Text
 
-    from ._screen import console, plain_table
+    from ._screen import console, plain_table, print_table
 
     screen = console()
     table = plain_table(title=title)
@@ -140,7 +140,7 @@ def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> No
         parameters = "–" if trial.n_parameters is None else f"{trial.n_parameters:,}"
         table.add_row(trial.name, *texts, trial.shown_seconds, parameters)
     if done:
-        screen.print(table)
+        print_table(screen, table)
     width = max([len(trial.name) for trial in done], default=20)
     for trial in failed:
         screen.print(Text(f"{trial.name:{width}}  {trial.failure}"), style="dim")

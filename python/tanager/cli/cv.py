@@ -105,7 +105,7 @@ def as_json(result: Any) -> dict[str, Any]:
 
 
 def _show(result: Any, method: str) -> None:
-    from ._screen import console, plain_table
+    from ._screen import console, plain_table, print_table
 
     (name,) = result.names
     table = plain_table(title=f"{method}, {result.n_folds}-fold cross-validation")
@@ -121,4 +121,4 @@ def _show(result: Any, method: str) -> None:
     seconds = [f"{part[name].mean():.3g}" for part in (result.fit_seconds, result.predict_seconds)]
     table.add_row("mean", "", *(f"[bold]{mean}[/bold]" for mean in means), *seconds)
     table.add_row("±", "", *stds, "", "")
-    console().print(table)
+    print_table(console(), table)
