@@ -269,6 +269,18 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(model, weather, monkeypat
     assert capsys.readouterr().err == ""
 
 
+def test_closed_standard_streams(model, weather, tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert main(["predict", str(model), "-", "-o", str(tmp_path / "p.csv")]) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        assert main(["predict", str(model), str(weather)]) == 1
+        assert main(["predict", str(model), str(weather), "-o", str(tmp_path / "p.csv")]) == 0
+    said = "tanager: standard input cannot be read: it is closed\ntanager: standard output cannot be written: it is closed\n"
+    assert capsys.readouterr().err == said
+
+
 def test_absent_packages_are_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "tanager.cli._csv", raising=False)

@@ -63,7 +63,8 @@ def _code_of(run: Callable[[], int]) -> int:
     try:
         with _warnings_as_sentences():
             code = run()
-            sys.stdout.flush()
+            if sys.stdout is not None:  # it may be closed
+                sys.stdout.flush()
             return code
     except BrokenPipeError:
         # Whoever read the output has seen enough. Python would complain when it flushes the rest on its way out.

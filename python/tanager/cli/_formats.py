@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from ._errors import InputError, reading
+from ._errors import InputError, ReadFailure, reading
 
 Format = Literal["csv", "parquet", "arrow", "arrow-stream", "model"]
 
@@ -99,6 +99,8 @@ def is_compressed(name: str) -> bool:
 
 def standard_input() -> Any:
     """Return standard input as bytes, always the same object."""
+    if sys.stdin is None:
+        raise ReadFailure("standard input cannot be read: it is closed")
     return _unlocked(sys.stdin)
 
 
@@ -113,4 +115,6 @@ def _unlocked(stream: Any) -> Any:
 
 def standard_output() -> Any:
     """Return standard output as bytes."""
+    if sys.stdout is None:
+        raise OSError("standard output cannot be written: it is closed")
     return sys.stdout.buffer
