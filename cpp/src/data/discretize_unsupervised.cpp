@@ -27,7 +27,7 @@ struct WeightedValue {
 };
 
 /// A place where a cut may be: between two neighboring distinct values.
-struct Edge {
+struct IntervalEdge {
   double weight_below;
   double cut;
 };
@@ -40,7 +40,7 @@ void check_bins(std::size_t bins) {
 
 /// All edges in ascending order, and the total weight.
 template <class Item>
-double find_edges(std::vector<Item>& items, std::vector<Edge>& edges) {
+double find_edges(std::vector<Item>& items, std::vector<IntervalEdge>& edges) {
   sort_by_key(items);
   double weight = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -53,10 +53,10 @@ double find_edges(std::vector<Item>& items, std::vector<Edge>& edges) {
 }
 
 /// The edge with the weight nearest to the target; of equally near ones the lowest.
-const Edge& nearest(const std::vector<Edge>& edges, double target) {
+const IntervalEdge& nearest(const std::vector<IntervalEdge>& edges, double target) {
   const auto first_from = [&](double weight) {
     return std::lower_bound(edges.begin(), edges.end(), weight,
-                            [](const Edge& edge, double w) { return edge.weight_below < w; });
+                            [](const IntervalEdge& edge, double w) { return edge.weight_below < w; });
   };
   const auto above = first_from(target);
   if (above == edges.begin()) return *above;
@@ -70,7 +70,7 @@ const Edge& nearest(const std::vector<Edge>& edges, double target) {
 
 std::vector<double> equal_frequency_cuts(const NumberColumn& x, std::size_t bins, std::span<const double> weights) {
   check_bins(bins);
-  std::vector<Edge> edges;
+  std::vector<IntervalEdge> edges;
   double total = 0;
   if (weights.empty()) {
     std::vector<Value> values;

@@ -10,8 +10,8 @@
 namespace tanager {
 namespace {
 
-constexpr std::size_t kBlockRows = 1024;  // what apply_cuts works on at a time
-constexpr std::size_t kChunkRows = 16 * kBlockRows;
+constexpr std::size_t kCutRows = 1024;  // what apply_cuts works on at a time
+constexpr std::size_t kChunkRows = 16 * kCutRows;
 
 template <class Float>
 void cut_rows(const FloatMatrix<Float>& matrix, std::size_t begin, std::size_t end, std::size_t column,
@@ -32,9 +32,9 @@ template <class Float>
 void encode_intervals(const FloatMatrix<Float>& matrix, std::span<const std::vector<double>> cuts,
                       std::span<const CodeBuffer> out, int threads) {
   parallel_for(matrix.n_rows, kChunkRows, threads, [&](std::size_t chunk_begin, std::size_t chunk_end) {
-    for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kBlockRows)
+    for (std::size_t begin = chunk_begin; begin < chunk_end; begin += kCutRows)
       for (std::size_t j = 0; j < matrix.n_columns; ++j)
-        cut_rows(matrix, begin, std::min(begin + kBlockRows, chunk_end), j, cuts[j], out[j]);
+        cut_rows(matrix, begin, std::min(begin + kCutRows, chunk_end), j, cuts[j], out[j]);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "structure/independence_counts.hpp"
 #include "structure/orientation.hpp"
 #include "structure/skeleton.hpp"
+#include "structure/without_noise.hpp"
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/scores.hpp"

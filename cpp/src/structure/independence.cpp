@@ -15,6 +15,7 @@
 #include "structure/independence_counts.hpp"
 #include "structure/scratch_pool.hpp"
 #include "structure/set_counts.hpp"
+#include "structure/without_noise.hpp"
 #include "support/guarded.hpp"
 #include "support/parallel.hpp"
 #include "support/special.hpp"

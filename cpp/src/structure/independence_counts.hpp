@@ -2,7 +2,6 @@
 // order of the variables.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,13 +12,6 @@
 #include "tanager/independence.hpp"
 
 namespace tanager {
-
-/// Rounding leaves informations of independent variables at about 1e-16 times a logarithm. Rounded to about 1.5e-11
-/// nats, which is far above that and far below anything rows can tell, they are zero, and equal ones are equal.
-inline double without_noise(double information) {
-  constexpr double kPerNat = 68'719'476'736;  // 2^36
-  return std::round(information * kPerNat) / kPerNat;
-}
 
 /// Sums n ln n over counts with signs. Equal counts are gathered first and added in increasing order, so that the sum
 /// depends on nothing but which counts there are.

@@ -2,21 +2,14 @@
 // each takes as parents the up to k earlier-ranked ones that tell most about it given the class. With k = 0 that is
 // naive Bayes; from k = n - 1 on, all features form one complete graph.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "structure/pair_weights.hpp"
+#include "structure/without_noise.hpp"
 #include "tanager/structure.hpp"
 
 namespace tanager {
 namespace {
-
-// Symmetric tables (full factorials, say) give equal informations that rounding tells apart by chance. Rounded to about
-// 1.5e-11 nats, which is far above that noise and far below anything rows can tell, they are ties again.
-double without_noise(double information) {
-  constexpr double kPerNat = 68'719'476'736;  // 2^36
-  return std::round(information * kPerNat) / kPerNat;
-}
 
 std::vector<std::size_t> rank_by_information(const CountSet& counts) {
   std::vector<double> information;
