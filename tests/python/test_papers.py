@@ -30,6 +30,13 @@ from benchmarks.papers.plan import Plan
 from benchmarks.papers.runner import Cache, Part, Results, Row
 
 
+@pytest.fixture(autouse=True)
+def _own_style():
+    """Keep the style of these figures from pictures of other tests."""
+    with pytest.importorskip("matplotlib").rc_context():
+        yield
+
+
 def small_parts() -> list[Part]:
     """Three parts that need no table and hardly any time."""
     return [
