@@ -138,9 +138,8 @@ class StreamMethods:
         clf = cast("BaseClassifier", self)
         clf._check_fitted()
         methods = [method] if isinstance(method, str) else list(method)
-        for name in methods:
-            if name not in _OUTPUTS:
-                raise ValueError(f"method must be one of {', '.join(_OUTPUTS)} or a list of them, but is {name!r}")
+        if wrong := [method] if not methods else [name for name in methods if name not in _OUTPUTS]:
+            raise ValueError(f"method must be one of {', '.join(_OUTPUTS)} or a list of them, but is {wrong[0]!r}")
         source = BatchSource(batches)
         names = clf._schema.names
         results = _overlapped(

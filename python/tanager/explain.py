@@ -266,7 +266,7 @@ def explain_rows(
     names, classes = clf._schema.feature_names, clf.classes_.tolist()
     if len(classes) < 2:
         raise ValueError(f"an explanation compares classes, but this classifier knows only {classes[0]!r}")
-    if against is not None and against not in classes:
+    if against is not None and (np.ndim(against) != 0 or against not in classes):
         raise ValueError(f"against must be one of the classes {', '.join(map(repr, classes))}, but is {against!r}")
     if not is_whole(max_pairs) or max_pairs < 0:
         raise ValueError(f"max_pairs must be a whole number of at least 0, but is {max_pairs!r}")

@@ -360,6 +360,8 @@ def test_wrong_settings_are_refused():
     clf = fitted("leaves out")
     with pytest.raises(ValueError, match="against must be one of the classes 'hi', 'lo', 'mid', but is 'no'"):
         clf.explain(X, against="no")
+    with pytest.raises(ValueError, match=r"against must be one of the classes 'hi', 'lo', 'mid', but is array\("):
+        clf.explain(X, against=np.array(["hi", "lo"]))
     with pytest.raises(ValueError, match="order must name a, d, b, each once, but is"):
         clf.explain(X, order=["a", "b"])
     with pytest.raises(ValueError, match="order names 'e', but the features are a, b, c, d"):

@@ -314,6 +314,9 @@ def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
     for table, what in NO_CSV.items():
         said = f"tanager-predict: CSV was expected, but the table {what}"
         assert run("model.tng", text=table).stderr.decode().startswith(said)
+    done = run("model.tng", "-o", "out.csv", text=b"sky,wind,wet\nsun,1,true\nbrumeux \xe9t\xe9,1,true\n")
+    said = "tanager-predict: line 3 of the table: the column 'sky' is no text in UTF-8\n"
+    assert (done.returncode, done.stderr.decode()) == (2, said)
 
 
 @pytest.mark.usefixtures("model")
@@ -471,17 +474,9 @@ def test_help_and_version(run: Run) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     text = done.stdout.decode()
     assert all(len(line) <= 80 for line in text.splitlines())
-    for option in (
-        "--output",
-        "--keep ",
-        "--keep-all",
-        "--no-probabilities",
-        "--missing",
-        "--unseen",
-        "--delimiter",
-        "--threads",
-    ):
-        assert option in text
+    names = ("output", "keep ", "keep-all", "no-probabilities", "missing", "unseen", "delimiter", "threads")
+    for name in names:
+        assert f"--{name}" in text
     assert f"'' {' '.join(MISSING[1:])}\n" in text
     assert run("--version").stdout.decode() == f"tanager-predict {tanager.__version__}\n"
 

@@ -217,6 +217,8 @@ def test_predictions_that_cannot_be():
     clf = tg.TANClassifier(unseen="error").fit(X, y)
     with pytest.raises(ValueError, match="method must be one of predict, predict_proba"):
         clf.predict_stream([X], "score")
+    with pytest.raises(ValueError, match=r"or a list of them, but is \[\]"):
+        clf.predict_stream([X], [])
     with pytest.raises(ValueError, match="Feature names seen at fit time, yet now missing"):
         list(clf.predict_stream([X, X.drop(columns="f1")]))
     with pytest.raises(ValueError, match="column 'f0' holds 'new', which is none of the known categories"):

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io/labels.hpp"
+#include "io/utf8.hpp"
 #include "support/text.hpp"
 
 namespace tanager::io {
@@ -136,6 +137,9 @@ Code CsvEncoder::encode_number(std::size_t feature, std::string_view cell, std::
 Code CsvEncoder::encode_category(std::size_t feature, std::string_view cell, std::size_t line) const {
   if (is_missing(cell)) return kMissing;
   const Code code = model_.encode(feature, cell);
+  // Another encoding would make every such label one that was never seen.
+  if (code == kMissing && !is_utf8(cell))
+    throw CsvError(line, "the column '" + model_.features()[feature].name + "' is no text in UTF-8");
   if (code == kMissing && options_.refuse_unseen)
     throw CsvError(line, "the column '" + model_.features()[feature].name + "' holds " + quoted(cell) +
                              ", which is none of the categories that the model knows");
