@@ -27,12 +27,17 @@ def model(tmp_path):
 
 @pytest.fixture
 def start():
-    """Start programs, and end them whatever happens to the test."""
+    """Start programs with signals as a terminal would set them, and end them whatever happens to the test."""
     running = []
+
+    def restore():  # these tests may run under nohup, or in the background
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
 
     def start(*command, **options):
         pipe = subprocess.PIPE
-        running.append(subprocess.Popen(list(map(str, command)), stdin=pipe, stderr=pipe, **options))
+        command = list(map(str, command))
+        running.append(subprocess.Popen(command, stdin=pipe, stderr=pipe, preexec_fn=restore, **options))  # noqa: PLW1509
         return running[-1]
 
     yield start
