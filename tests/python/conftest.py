@@ -18,12 +18,6 @@ from cli_helpers import run, weather  # noqa: F401  # fixtures
 from cmake_helpers import ROOT, build, configure, installed_library
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: tests wait for browsers, clusters and interrupted programs."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of reference data, which is not part of the repository."""
