@@ -437,6 +437,7 @@ def test_the_last_of_equally_good_iterations() -> None:
     assert elr_figures.LAST not in elr_figures.methods("equal 4", 0.5)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old versions of matplotlib, of a new parser
 def test_a_method_looks_the_same_in_every_panel() -> None:
     pytest.importorskip("matplotlib")
     figure, axes = style.panels(2)
