@@ -308,10 +308,11 @@ def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
 @pytest.mark.parametrize("seconds", [0.01, 1.0])  # workers start; workers work
 def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> None:
     script = (
-        "import sys, time\nfrom benchmarks.papers import runner, __main__ as command\n"
+        "import signal, sys\nfrom benchmarks.papers import runner, __main__ as command\n"
         "from benchmarks.papers.plan import Plan\n"
         "parts = [runner.Part('elr_figures', 'chain', ('OFE',), tuple(range(99999)), settings=(('rows', n),)) for n in (10, 20)]\n"
         "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs in the background without it
         "    command.follow = lambda options: runner.run(parts, runner.Cache(runner.Path(sys.argv[1])), Plan(), 2)\n"
         "    sys.exit(command.main(['bnc']))\n"
     )
