@@ -182,6 +182,31 @@ TEST(hill_climbing_takes_the_best_arc_of_all) {
       }
 }
 
+TEST(arcs_between_features_of_any_size_are_compared_side_by_side) {
+  // Few and many values of parent and child, in an order that is not theirs; more features than are looked at together.
+  const std::uint32_t sizes[] = {9, 2, 3, 1, 4, 2, 5, 2, 3, 2, 6};
+  std::vector<reference::ColumnSpec> specs;
+  for (const std::uint32_t values : sizes) specs.push_back({values});
+  std::size_t steps = 0;
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const Dataset data = reference::random_dataset(specs, {2}, 160, false, seed);
+    const auto folds = folds_of(160, 4);
+    SearchOptions options = options_for(SearchMethod::kHillClimb, SearchObjective::kAccuracy);
+    options.max_steps = 3;
+    const SearchResult result = search_structure(data, folds, options);
+    SearchState state{std::vector<std::vector<std::size_t>>(specs.size()), std::vector<bool>(specs.size(), false)};
+    for (std::size_t step = 1; step < result.steps.size(); ++step, ++steps) {
+      double best = 0;
+      plain_step(data, folds, state.structure(), options, best);
+      CHECK_NEAR(result.steps[step].score, best, 1e-12);
+      state.apply(result.steps[step].changes);
+      CHECK_NEAR(mean(plain_scores(data, folds, state.structure(), options)), best, 1e-12);
+    }
+    CHECK(same(search_structure(data, folds, options, 3), result));
+  }
+  CHECK(steps > 5);
+}
+
 TEST(threads_and_memory_change_nothing) {
   std::size_t steps = 0;
   for (const SearchMethod method : kMethods)
@@ -246,12 +271,14 @@ TEST(an_exception_from_the_caller_comes_through) {
 }
 
 TEST(ties_go_to_the_first_candidate) {
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5, 0.4}), 1u);
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-14, 0.4}), 1u);
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-9, 0.4}), 2u);
+  const std::vector<std::size_t> order{0, 1, 2, 3}, reversed{3, 2, 1, 0};
+  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5, 0.4}, order), 1u);
+  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5, 0.4}, reversed), 2u);
+  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-14, 0.4}, order), 1u);
+  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-9, 0.4}, order), 2u);
   const double nothing = -std::numeric_limits<double>::infinity();
-  CHECK_EQ(first_best(std::vector<double>{nothing, nothing}), 0u);
-  CHECK_EQ(first_best(std::vector<double>{nothing, -3.0}), 1u);
+  CHECK_EQ(first_best(std::vector<double>{nothing, nothing}, order), 0u);
+  CHECK_EQ(first_best(std::vector<double>{nothing, -3.0}, order), 1u);
   // Copies of one column: every arc is as good as any other.
   const Column copy(std::vector<std::uint8_t>{0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0}, 2);
   const Column target(std::vector<std::uint8_t>{0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0}, 2);

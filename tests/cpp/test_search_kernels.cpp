@@ -208,6 +208,42 @@ TEST(positive_sums_are_counted_as_a_plain_loop_does) {
   }
 }
 
+TEST(accuracies_of_parents_side_by_side_are_those_of_a_plain_loop) {
+  std::mt19937_64 random(6);
+  constexpr std::size_t kTableRows = 70, kFolds = 3, kValues = 3;
+  for (std::size_t parent_values = 1; parent_values <= kMaxChosenValues; ++parent_values)
+    for (const std::size_t n : {0u, 1u, 2u, 9u, 40u}) {
+      std::vector<std::uint8_t> codes(kTableRows * kParentLanes);
+      for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(random() % parent_values);
+      std::vector<double> terms(kFolds * kValues * parent_values * kParentLanes);
+      for (double& term : terms) term = static_cast<double>(random() % 7) - 3;  // often equal to a threshold
+      std::vector<std::vector<OpenRow>> rows(kFolds);
+      std::vector<OpenFold> folds;
+      for (std::size_t k = 0; k < kFolds; ++k) {
+        for (std::size_t i = 0; i < n * k; ++i)
+          rows[k].push_back({static_cast<double>(random() % 7) - 3, random() % 2 == 0 ? 1.0 : -1.0,
+                             static_cast<std::uint32_t>(random() % kTableRows),
+                             static_cast<std::uint32_t>(random() % kValues)});
+        folds.push_back({rows[k], 100.0 + static_cast<double>(k), 211.0});
+      }
+      std::vector<double> expected(kParentLanes, 0.0);
+      for (std::size_t i = 0; i < kParentLanes; ++i)
+        for (std::size_t k = 0; k < kFolds; ++k) {
+          double right = folds[k].right;
+          for (const OpenRow& row : rows[k]) {
+            const std::size_t cell = (k * kValues + row.value) * parent_values + codes[row.row * kParentLanes + i];
+            if (terms[cell * kParentLanes + i] > row.threshold) right += row.gain;
+          }
+          expected[i] += right / folds[k].weight;
+        }
+      for (const Isa isa : levels()) {
+        std::vector<double> scores(kParentLanes, -1.0);
+        sum_accuracies(folds, codes.data(), terms.data(), kValues, parent_values, scores.data(), isa);
+        CHECK(scores == expected);
+      }
+    }
+}
+
 TEST(codes_and_terms_are_added_as_plain_loops_do) {
   std::mt19937_64 random(3);
   for (const std::size_t n : {std::size_t{1}, std::size_t{5}, std::size_t{16}, std::size_t{33}, std::size_t{1000}}) {

@@ -86,15 +86,14 @@ class Search {
     if (options_.max_steps && steps_.size() > *options_.max_steps) return SearchStop::kStepLimit;
     const std::size_t before = n_candidates_;
     const std::span<const Move> moves =
-        generator_->propose(scorer_.state(), [this](std::span<const Move> batch) { return scores(batch); });
+        generator_->propose(scorer_.state(), [this](std::span<const Move> batch) { return best_of(batch).move; });
     if (moves.empty()) return SearchStop::kNothingLeft;
-    const std::span<const double> found = scores(moves);
-    const std::size_t best = first_best(found);
-    if (!improves(found[best], score)) return SearchStop::kNoImprovement;
-    std::vector<StructureChange> changes = generator_->expand(moves[best], scorer_.state());
+    const ScoredMove best = best_of(moves);
+    if (!improves(best.score, score)) return SearchStop::kNoImprovement;
+    std::vector<StructureChange> changes = generator_->expand(moves[best.move], scorer_.state());
     std::vector<double> fold_scores = scorer_.fold_scores(changes);
     scorer_.accept(changes);
-    generator_->accepted(moves[best]);
+    generator_->accepted(moves[best.move]);
     add_step(std::move(changes), std::move(fold_scores), n_candidates_ - before);
     return std::nullopt;
   }
@@ -104,9 +103,9 @@ class Search {
     return candidate - options_.epsilon >= present;
   }
 
-  std::span<const double> scores(std::span<const Move> moves) {
+  ScoredMove best_of(std::span<const Move> moves) {
     const std::size_t before = n_candidates_;
-    return scorer_.scores(moves, *generator_, [&](std::size_t done) {
+    return scorer_.best_of(moves, *generator_, [&](std::size_t done) {
       n_candidates_ = before + done;
       if (options_.keep_going && !options_.keep_going({steps_.size() - 1, steps_.back().score, done, moves.size()}))
         throw Stopped{SearchStop::kInterrupted};

@@ -46,7 +46,7 @@ bool ArcMoves::is_possible(std::size_t parent, std::size_t child, const SearchSt
 
 // In bnclassify's order: parents that can take no more parents themselves come first, with their children in column
 // order; then the others, each with the children after it and then those before it.
-void ArcMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
+void ArcMoves::find_moves(const SearchState& state, const FindBest& /*find_best*/, std::vector<Move>& moves) {
   const std::size_t n = state.parents.size();
   const auto is_full = [&](std::size_t f) { return state.parents[f].size() >= max_parents_; };
   for (const bool full : {true, false})
@@ -86,7 +86,7 @@ std::vector<std::size_t> SuperParentMoves::children_for(std::size_t parent, cons
   return children;
 }
 
-void SuperParentMoves::find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) {
+void SuperParentMoves::find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) {
   children_.assign(state.parents.size(), {});
   for (std::size_t parent = 0; parent < state.parents.size(); ++parent) {
     if (state.absent[parent]) continue;
@@ -94,7 +94,7 @@ void SuperParentMoves::find_moves(const SearchState& state, const Score& score, 
     if (!children_[parent].empty()) moves.push_back({Move::Kind::kParentOfAll, static_cast<std::uint32_t>(parent), 0});
   }
   if (moves.empty()) return;
-  const std::size_t best = moves[first_best(score(moves))].slot;
+  const std::size_t best = moves[find_best(moves)].slot;
   moves.clear();
   for (const std::size_t child : children_[best]) moves.push_back(arc(best, child));
 }

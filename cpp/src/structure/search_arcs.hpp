@@ -14,7 +14,7 @@ class ArcMoves : public MoveGenerator {
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
 
  protected:
-  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
+  void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;
   /// Whether parent -> child is possible: allowed, not there, without a cycle, its table not too large.
   bool is_possible(std::size_t parent, std::size_t child, const SearchState& state,
                    const std::vector<bool>& ancestors_of_parent) const;
@@ -31,7 +31,7 @@ class SuperParentMoves : public ArcMoves {
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
 
  protected:
-  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
+  void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;
 
  private:
   std::vector<std::size_t> children_for(std::size_t parent, const SearchState& state) const;

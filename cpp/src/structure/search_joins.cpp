@@ -100,7 +100,7 @@ void JoinMoves::accepted(const Move& move) {
   }
 }
 
-void ForwardJoinMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
+void ForwardJoinMoves::find_moves(const SearchState& state, const FindBest& /*find_best*/, std::vector<Move>& moves) {
   const std::size_t n = state.parents.size();
   for (std::size_t f = 0; f < n; ++f)
     if (state.absent[f] && fits(f, {}, {})) moves.push_back(move_of(Move::Kind::kAdd, f, 0));
@@ -110,7 +110,7 @@ void ForwardJoinMoves::find_moves(const SearchState& state, const Score& /*score
         moves.push_back(move_of(Move::Kind::kAddToGroup, f, group));
 }
 
-void BackwardJoinMoves::find_moves(const SearchState& state, const Score& /*score*/, std::vector<Move>& moves) {
+void BackwardJoinMoves::find_moves(const SearchState& state, const FindBest& /*find_best*/, std::vector<Move>& moves) {
   for (std::size_t f = 0; f < state.parents.size(); ++f)
     if (!state.absent[f] && !is_required(f)) moves.push_back(move_of(Move::Kind::kDrop, f, 0));
   for (std::size_t children = 0; children < groups().size(); ++children)

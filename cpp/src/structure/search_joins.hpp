@@ -30,7 +30,7 @@ class ForwardJoinMoves : public JoinMoves {
   using JoinMoves::JoinMoves;
 
  protected:
-  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
+  void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;
 };
 
 /// BSEJ: drop a feature, or join two groups.
@@ -39,7 +39,7 @@ class BackwardJoinMoves : public JoinMoves {
   using JoinMoves::JoinMoves;
 
  protected:
-  void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) override;
+  void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;
 };
 
 }  // namespace tanager

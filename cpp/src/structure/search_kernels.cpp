@@ -198,7 +198,87 @@ TANAGER_ALWAYS_INLINE std::size_t count_correct_body(const CandidateBlock& block
                                                                 : count_largest<false>(block);
 }
 
+#if defined(__GNUC__)
+typedef long long FourWhole __attribute__((vector_size(32)));
+typedef std::uint8_t FourBytes __attribute__((vector_size(4)));
+
+/// For each of four parents the term of its own value, found by trying all of them.
+template <std::size_t kValues>
+TANAGER_ALWAYS_INLINE void choose_terms(const double* terms, const std::uint8_t* codes, Four& chosen) {
+  FourBytes bytes;
+  std::memcpy(&bytes, codes, sizeof(bytes));
+  const FourWhole values = __builtin_convertvector(bytes, FourWhole);
+  std::memcpy(&chosen, terms, sizeof(Four));
+  for (std::size_t j = 1; j < kValues; ++j) {
+    Four other;
+    std::memcpy(&other, terms + j * kParentLanes, sizeof(Four));
+    chosen = values == static_cast<long long>(j) ? other : chosen;
+  }
+}
+
+template <std::size_t kValues>
+TANAGER_ALWAYS_INLINE void sum_accuracies_of(std::span<const OpenFold> folds, const std::uint8_t* codes,
+                                             const double* terms, std::size_t n_values, double* scores) {
+  const Four zeros{};
+  Four sums[2]{};
+  for (const OpenFold& fold : folds) {
+    Four right[2] = {zeros + fold.right, zeros + fold.right};
+    for (const OpenRow& row : fold.rows) {
+      const double* cell = terms + row.value * (kValues * kParentLanes);
+      const std::uint8_t* code = codes + std::size_t{row.row} * kParentLanes;
+      const Four gain = zeros + row.gain;
+      for (std::size_t half = 0; half < 2; ++half) {
+        Four chosen;
+        choose_terms<kValues>(cell + 4 * half, code + 4 * half, chosen);
+        right[half] += chosen > row.threshold ? gain : zeros;
+      }
+    }
+    for (std::size_t half = 0; half < 2; ++half) sums[half] += right[half] / fold.weight;
+    terms += n_values * (kValues * kParentLanes);
+  }
+  std::memcpy(scores, sums, sizeof(sums));
+}
+#else
+template <std::size_t kValues>
+void sum_accuracies_of(std::span<const OpenFold> folds, const std::uint8_t* codes, const double* terms,
+                       std::size_t n_values, double* scores) {
+  std::fill_n(scores, kParentLanes, 0.0);
+  for (const OpenFold& fold : folds) {
+    for (std::size_t i = 0; i < kParentLanes; ++i) {
+      double right = fold.right;
+      for (const OpenRow& row : fold.rows) {
+        const std::size_t cell = row.value * kValues + codes[row.row * kParentLanes + i];
+        if (terms[cell * kParentLanes + i] > row.threshold) right += row.gain;
+      }
+      scores[i] += right / fold.weight;
+    }
+    terms += n_values * (kValues * kParentLanes);
+  }
+}
+#endif
+static_assert(kParentLanes == 8 && kMaxChosenValues == 4);
+
+TANAGER_ALWAYS_INLINE void sum_accuracies_body(std::span<const OpenFold> folds, const std::uint8_t* codes,
+                                               const double* terms, std::size_t n_values, std::size_t n_parent_values,
+                                               double* scores) {
+  switch (n_parent_values) {
+    case 1:
+      return sum_accuracies_of<1>(folds, codes, terms, n_values, scores);
+    case 2:
+      return sum_accuracies_of<2>(folds, codes, terms, n_values, scores);
+    case 3:
+      return sum_accuracies_of<3>(folds, codes, terms, n_values, scores);
+    default:
+      return sum_accuracies_of<4>(folds, codes, terms, n_values, scores);
+  }
+}
+
 #if TANAGER_X86_DISPATCH
+TANAGER_TARGET_AVX2 void sum_accuracies_avx2(std::span<const OpenFold> folds, const std::uint8_t* codes,
+                                             const double* terms, std::size_t n_values, std::size_t n_parent_values,
+                                             double* scores) {
+  sum_accuracies_body(folds, codes, terms, n_values, n_parent_values, scores);
+}
 TANAGER_TARGET_AVX2 void pair_codes_avx2(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
                                          std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
   pair_codes_body(a, a_stride, b, b_stride, rows, index);
@@ -320,6 +400,15 @@ std::size_t count_correct(const CandidateBlock& block, Isa isa) {
 #endif
   static_cast<void>(isa);
   return count_correct_body(block);
+}
+
+void sum_accuracies(std::span<const OpenFold> folds, const std::uint8_t* codes, const double* terms,
+                    std::size_t n_values, std::size_t n_parent_values, double* scores, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa >= Isa::kAvx2) return sum_accuracies_avx2(folds, codes, terms, n_values, n_parent_values, scores);
+#endif
+  static_cast<void>(isa);
+  sum_accuracies_body(folds, codes, terms, n_values, n_parent_values, scores);
 }
 
 bool is_correct(const CandidateBlock& block, const double* sums) {

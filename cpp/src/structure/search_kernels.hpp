@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "support/cpu.hpp"
 
@@ -51,6 +52,32 @@ std::size_t count_positive_sums(const double* a, const double* b, std::size_t ro
 
 /// How many rows of the block the candidate predicts rightly.
 std::size_t count_correct(const CandidateBlock& block, Isa isa);
+
+/// Parents of one child that are looked at side by side.
+inline constexpr std::size_t kParentLanes = 8;
+/// Up to this many values of a parent, choosing one of their terms is faster than looking it up.
+inline constexpr std::size_t kMaxChosenValues = 4;
+
+/// A row that is predicted to be of the second of two classes if what a candidate adds is above a threshold.
+struct OpenRow {
+  double threshold;
+  double gain;  ///< 1 if the row is right in that case, -1 if it is wrong
+  std::uint32_t row;
+  std::uint32_t value;  ///< of the child
+};
+
+/// The rows of a fold that are not decided yet.
+struct OpenFold {
+  std::span<const OpenRow> rows;
+  double right;   ///< rows of the fold that are right if none of these is above its threshold
+  double weight;  ///< of all rows of the fold
+};
+
+/// Writes into scores[kParentLanes] the sum of the folds' accuracies for parents side by side. What they add is
+/// terms[fold][value of the child][value of the parent][lane], the child having `n_values`; their own values are
+/// codes[row][lane], below `n_parent_values`, which is at most kMaxChosenValues.
+void sum_accuracies(std::span<const OpenFold> folds, const std::uint8_t* codes, const double* terms,
+                    std::size_t n_values, std::size_t n_parent_values, double* scores, Isa isa);
 
 /// Whether sums[width] predict the class of the block's rows.
 bool is_correct(const CandidateBlock& block, const double* sums);

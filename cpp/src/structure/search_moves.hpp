@@ -35,8 +35,8 @@ struct Move {
 
 class MoveGenerator {
  public:
-  /// Returns the scores of moves, valid until others are asked for.
-  using Score = std::function<std::span<const double>(std::span<const Move>)>;
+  /// Returns the first of the moves that is as good as the best.
+  using FindBest = std::function<std::size_t(std::span<const Move>)>;
   /// Says whether the table of a child with two sets of parents stays within the limits.
   using Fits = std::function<bool(std::size_t child, std::span<const std::size_t>, std::span<const std::size_t>)>;
 
@@ -45,9 +45,9 @@ class MoveGenerator {
 
   /// The candidates to be compared with the present structure, in the order in which ties are decided. Valid until the
   /// next call: there may be millions, and new memory for them would take longer than to write them.
-  std::span<const Move> propose(const SearchState& state, const Score& score) {
+  std::span<const Move> propose(const SearchState& state, const FindBest& find_best) {
     moves_.clear();
-    find_moves(state, score, moves_);
+    find_moves(state, find_best, moves_);
     return moves_;
   }
   /// What a move means.
@@ -57,7 +57,7 @@ class MoveGenerator {
 
  protected:
   /// Appends the candidates to `moves`, which is empty.
-  virtual void find_moves(const SearchState& state, const Score& score, std::vector<Move>& moves) = 0;
+  virtual void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) = 0;
   bool is_forbidden(std::size_t parent, std::size_t child) const { return forbidden_.contains({parent, child}); }
   bool is_required(std::size_t feature) const { return required_.contains(feature); }
   bool fits(std::size_t child, std::span<const std::size_t> parents, std::span<const std::size_t> added) const {
@@ -77,7 +77,8 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features);
 std::unique_ptr<MoveGenerator> make_generator(const SearchOptions& options, const SearchState& start,
                                               MoveGenerator::Fits fits);
 
-/// The first of the scores that is as good as the best, up to rounding.
-std::size_t first_best(std::span<const double> scores);
+/// The best of `scores`, up to rounding, that comes first in an order: where in `scores` it is. Place i of `order`
+/// tells when scores[i] comes.
+std::size_t first_best(std::span<const double> scores, std::span<const std::size_t> order);
 
 }  // namespace tanager

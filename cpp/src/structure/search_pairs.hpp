@@ -2,38 +2,47 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "structure/search_rows.hpp"
 #include "structure/search_tables.hpp"
+#include "support/cpu.hpp"
 #include "support/guarded.hpp"
 
 namespace tanager {
 
-/// Scores all arcs to one child at a time. Its tables are made in one go and, since they stay the same from step to
-/// step, kept as long as memory allows.
+/// Scores all arcs to one child at a time, several parents side by side in a register. Its tables are made in one go
+/// and, since they stay the same from step to step, kept as long as memory allows.
 class PairScorer {
  public:
-  PairScorer(const SearchRows& rows, const SearchTables& tables);
+  PairScorer(const SearchRows& rows, const SearchTables& tables, Isa isa);
   ~PairScorer();
 
   /// Mean accuracy over the folds after parent -> child, for every parent. `sums` is the difference of the two classes
   /// without the child's term, row by row. Rows that no table can sway are counted once, and only the others are looked
   /// at for every parent. Needs SearchTables::has_plain_pairs(). Safe to call from several threads.
-  std::vector<double> score(std::size_t child, std::span<const std::size_t> parents,
-                            std::span<const double> sums) const;
+  void score(std::size_t child, std::span<const std::uint32_t> parents, std::span<const double> sums,
+             std::span<double> scores) const;
 
  private:
+  struct Blocks;
   struct Tables;
   struct OpenRows;
-  std::shared_ptr<const Tables> tables_of(std::size_t child, std::span<const std::size_t> parents) const;
+  const Blocks& blocks() const;
+  std::shared_ptr<const Tables> tables_of(std::size_t child, const std::vector<bool>& wanted) const;
   OpenRows open_rows(std::size_t child, const Tables& tables, std::span<const double> sums) const;
+  void score_block(std::size_t block, std::size_t child, const Tables& tables, const OpenRows& open,
+                   double* scores) const;
 
   const SearchRows& rows_;
   const SearchTables& tables_;
-  std::vector<std::vector<double>> shares_;                           // [fold][number of right rows]: the accuracy
+  const Isa isa_;
+  mutable std::once_flag has_blocks_;
+  mutable std::unique_ptr<const Blocks> blocks_;                      // made by the first that needs them
   mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 

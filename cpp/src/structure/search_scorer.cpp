@@ -47,11 +47,11 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
                            const SearchOptions& options, ThreadTeam& team)
     : rows_(rows),
       tables_(tables),
-      pairs_(rows, tables),
       state_{std::vector<std::vector<std::size_t>>(rows.n_features()), std::vector<bool>(rows.n_features(), true)},
       objective_(options.objective),
       memory_limit_(options.memory_limit),
       team_(team),
+      pairs_(rows, tables, isa_),
       sums_(rows.n_rows() * tables.width()),
       segment_of_row_(rows.n_rows()) {
   const std::size_t width = tables_.width();
@@ -357,56 +357,48 @@ std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> c
 }
 
 /// Whether a group is nothing but single arcs to a feature without parents, and they can be scored in one go.
-bool SearchScorer::is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const {
-  const Move& first = moves[members[0]];
-  return members.size() >= kLeastToBound && tables_.has_plain_pairs() && first.kind == Move::Kind::kArc &&
-         state_.parents[first.slot].empty() && objective_ == SearchObjective::kAccuracy;
+bool SearchScorer::is_plain(const Group& group) const {
+  return group.size() >= kLeastToBound && tables_.has_plain_pairs() && group.kind == Move::Kind::kArc &&
+         state_.parents[group.slot].empty() && objective_ == SearchObjective::kAccuracy;
 }
 
-void SearchScorer::score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                                     std::span<double> scores) const {
-  const std::size_t child = moves[members[0]].slot;
-  std::vector<std::size_t> parents;
-  parents.reserve(members.size());
-  for (const std::size_t i : members) parents.push_back(moves[i].other);
+void SearchScorer::score_plain_group(const Group& group, std::span<double> scores) const {
   std::vector<double> sums = sums_;
-  const Lookups old{{present_terms(child), -1.0}};
+  const Lookups old{{present_terms(group.slot), -1.0}};
   Workspace work(tables_.width());
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
       add_block(old, segment.fold, first, rows, work, sums.data() + first);
     }
-  const std::vector<double> found = pairs_.score(child, parents, sums);
-  for (std::size_t i = 0; i < members.size(); ++i) scores[members[i]] = found[i];
+  pairs_.score(group.slot, group.others, sums, scores);
 }
 
-void SearchScorer::score_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                               const MoveGenerator& generator, std::span<double> scores) const {
-  if (is_plain(moves, members)) {
-    score_plain_group(moves, members, scores);
+void SearchScorer::score_group(const Group& group, const MoveGenerator& generator, std::span<double> scores) const {
+  if (is_plain(group)) {
+    score_plain_group(group, scores);
     return;
   }
   const std::size_t folds = rows_.n_folds();
   Base base;
   std::vector<Candidate> candidates;
   std::size_t begin = 0, bytes = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    auto changes = generator.expand(moves[members[i]], state_);
-    if (moves[members[i]].kind == Move::Kind::kParentOfAll) {
-      candidates.push_back(prepare_super_parent(moves[members[i]].slot, std::move(changes), base));
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    auto changes = generator.expand(group[i], state_);
+    if (group.kind == Move::Kind::kParentOfAll) {
+      candidates.push_back(prepare_super_parent(group.slot, std::move(changes), base));
     } else {
-      const bool alone = members.size() == 1;
+      const bool alone = group.size() == 1;
       if (i == 0 && !alone) base = old_terms(changes);
       candidates.push_back(prepare(std::move(changes), alone));
     }
     for (const SignedTerms& lookup : candidates.back().lookups) bytes += lookup.terms->bytes();
-    if (i + 1 < members.size() && bytes < kGroupBytes) continue;
+    if (i + 1 < group.size() && bytes < kGroupBytes) continue;
     const std::vector<double> found = evaluate(candidates, base);
-    if (moves[members[i]].kind == Move::Kind::kParentOfAll) super_parents_->done_with(moves[members[i]].slot);
+    if (group.kind == Move::Kind::kParentOfAll) super_parents_->done_with(group.slot);
     for (std::size_t j = begin; j <= i; ++j) {
       const double* of_folds = found.data() + (j - begin) * folds;
-      scores[members[j]] = std::accumulate(of_folds, of_folds + folds, 0.0) / static_cast<double>(folds);
+      scores[j] = std::accumulate(of_folds, of_folds + folds, 0.0) / static_cast<double>(folds);
     }
     candidates.clear();
     begin = i + 1;
@@ -414,60 +406,62 @@ void SearchScorer::score_group(std::span<const Move> moves, std::span<const std:
   }
 }
 
-/// Groups in the order in which threads take them: what takes long at the end would keep the others waiting.
-std::vector<std::size_t> SearchScorer::longest_first(std::size_t begin, std::size_t end,
-                                                     const std::function<std::size_t(std::size_t)>& work_of) const {
-  std::vector<std::size_t> groups(end - begin);
-  std::iota(groups.begin(), groups.end(), begin);
-  if (team_.size() == 1) return groups;
-  std::vector<std::size_t> work;
-  for (const std::size_t g : groups) work.push_back(work_of(g));
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](std::size_t a, std::size_t b) { return work[a - begin] > work[b - begin]; });
+/// In the order in which threads take them: what takes long at the end would keep the others waiting.
+void SearchScorer::sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const {
+  if (team_.size() == 1) return;
+  std::vector<std::pair<std::size_t, Group>> work;
+  for (const Group& group : groups) work.emplace_back(group.size() * generator.expand(group[0], state_).size(), group);
+  std::stable_sort(work.begin(), work.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = work[i].second;
+}
+
+/// Moves by what they change. There may be millions, so they are counted out.
+std::vector<SearchScorer::Group> SearchScorer::group(std::span<const Move> moves) {
+  const std::size_t n = rows_.n_features();
+  const auto group_of = [&](const Move& move) { return static_cast<std::size_t>(move.kind) * n + move.slot; };
+  std::vector<std::size_t> next(Move::kKinds * n + 1, 0);
+  for (const Move& move : moves) ++next[group_of(move) + 1];
+  order_.resize(moves.size());
+  others_.resize(moves.size());
+  std::vector<Group> groups;
+  for (std::size_t g = 0; g + 1 < next.size(); ++g) {
+    if (next[g + 1] > 0)
+      groups.push_back({static_cast<Move::Kind>(g / n), static_cast<std::uint32_t>(g % n), next[g],
+                        std::span(others_).subspan(next[g], next[g + 1])});
+    next[g + 1] += next[g];
+  }
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const std::size_t place = next[group_of(moves[i])]++;
+    order_[place] = i;
+    others_[place] = moves[i].other;
+  }
   return groups;
 }
 
-std::span<const double> SearchScorer::scores(std::span<const Move> moves, const MoveGenerator& generator,
-                                             const std::function<void(std::size_t done)>& poll) {
-  // Grouped by what they change, in the order of the groups' numbers; there may be millions, so they are counted out.
-  const auto group_of = [&](const Move& move) {
-    return static_cast<std::size_t>(move.kind) * rows_.n_features() + move.slot;
-  };
-  std::vector<std::size_t> next(Move::kKinds * rows_.n_features() + 1, 0), group_begin;
-  for (const Move& move : moves) ++next[group_of(move) + 1];
-  for (std::size_t g = 0; g + 1 < next.size(); ++g) {
-    if (next[g + 1] > 0) group_begin.push_back(next[g]);
-    next[g + 1] += next[g];
-  }
-  group_begin.push_back(moves.size());
-  order_.resize(moves.size());
-  for (std::size_t i = 0; i < moves.size(); ++i) order_[next[group_of(moves[i])]++] = i;
-
-  if (!moves.empty() && moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
+ScoredMove SearchScorer::best_of(std::span<const Move> moves, const MoveGenerator& generator,
+                                 const std::function<void(std::size_t done)>& poll) {
+  std::vector<Group> groups = group(moves);
+  if (moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
     super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
   scores_.resize(moves.size());
   const double work_per_move =
       static_cast<double>(rows_.n_rows() * tables_.width()) * (objective_ == SearchObjective::kLogScore ? 8.0 : 1.0);
-  std::size_t group = 0;
-  const std::size_t n_groups = group_begin.size() - 1;
-  while (group < n_groups) {
-    std::size_t end = group + 1;
-    const std::size_t least = 4 * team_.size();
-    while (end < n_groups && (end - group < least ||
-                              static_cast<double>(group_begin[end] - group_begin[group]) * work_per_move < kPollWork))
-      ++end;
-    const auto members = [&](std::size_t g) -> std::span<const std::size_t> {
-      return std::span(order_).subspan(group_begin[g], group_begin[g + 1] - group_begin[g]);
-    };
-    const std::vector<std::size_t> batch = longest_first(group, end, [&](std::size_t g) {
-      return members(g).size() * generator.expand(moves[members(g)[0]], state_).size();
+  const std::size_t least = 4 * team_.size();
+  std::size_t done = 0;
+  for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
+    std::size_t count = 0;
+    for (; end < groups.size() && (end - begin < least || static_cast<double>(count) * work_per_move < kPollWork);
+         ++end)
+      count += groups[end].size();
+    const auto batch = std::span(groups).subspan(begin, end - begin);
+    sort_longest_first(batch, generator);
+    team_.run_items(batch.size(), [&](std::size_t i, std::size_t) {
+      score_group(batch[i], generator, std::span(scores_).subspan(batch[i].begin, batch[i].size()));
     });
-    team_.run_items(batch.size(),
-                    [&](std::size_t i, std::size_t) { score_group(moves, members(batch[i]), generator, scores_); });
-    group = end;
-    poll(group_begin[group]);
+    poll(done += count);
   }
-  return scores_;
+  const std::size_t best = first_best(scores_, order_);
+  return {order_[best], scores_[best]};
 }
 
 void SearchScorer::accept(std::span<const StructureChange> changes) {

@@ -19,6 +19,12 @@
 
 namespace tanager {
 
+/// One of many moves, by its number.
+struct ScoredMove {
+  std::size_t move;
+  double score;
+};
+
 class SearchScorer {
  public:
   SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,
@@ -27,9 +33,10 @@ class SearchScorer {
   const SearchState& state() const { return state_; }
   /// The score of every fold after some changes; none gives that of the present structure.
   std::vector<double> fold_scores(std::span<const StructureChange> changes) const;
-  /// Mean scores of moves, valid until the next call. `poll(done)` is called now and then, and may throw.
-  std::span<const double> scores(std::span<const Move> moves, const MoveGenerator& generator,
-                                 const std::function<void(std::size_t done)>& poll);
+  /// The first move whose mean score is the best, up to rounding; there must be one move at least. `poll(done)` is
+  /// called now and then, and may throw.
+  ScoredMove best_of(std::span<const Move> moves, const MoveGenerator& generator,
+                     const std::function<void(std::size_t done)>& poll);
   void accept(std::span<const StructureChange> changes);
 
  private:
@@ -49,6 +56,16 @@ class SearchScorer {
     Lookups lookups;
     std::vector<std::uint32_t> inexact_rows;  // where a missing feature has children: not a sum of terms
   };
+  /// Moves that change the same features.
+  struct Group {
+    Move::Kind kind;
+    std::uint32_t slot;
+    std::size_t begin;                      // the place of the first of them, group by group
+    std::span<const std::uint32_t> others;  // of each move
+
+    std::size_t size() const { return others.size(); }
+    Move operator[](std::size_t i) const { return {kind, slot, others[i]}; }
+  };
   struct Workspace;
   struct Bounds;
 
@@ -62,13 +79,11 @@ class SearchScorer {
   Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
-  bool is_plain(std::span<const Move> moves, std::span<const std::size_t> members) const;
-  void score_plain_group(std::span<const Move> moves, std::span<const std::size_t> members,
-                         std::span<double> scores) const;
-  std::vector<std::size_t> longest_first(std::size_t begin, std::size_t end,
-                                         const std::function<std::size_t(std::size_t group)>& work_of) const;
-  void score_group(std::span<const Move> moves, std::span<const std::size_t> members, const MoveGenerator& generator,
-                   std::span<double> scores) const;
+  std::vector<Group> group(std::span<const Move> moves);
+  bool is_plain(const Group& group) const;
+  void score_plain_group(const Group& group, std::span<double> scores) const;
+  void sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const;
+  void score_group(const Group& group, const MoveGenerator& generator, std::span<double> scores) const;
   /// Score of every candidate and fold; `base` is what all of them take away.
   std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base) const;
   void evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
@@ -88,16 +103,18 @@ class SearchScorer {
 
   const SearchRows& rows_;
   const SearchTables& tables_;
-  PairScorer pairs_;
   SearchState state_;
   SearchObjective objective_;
   std::size_t memory_limit_;
   ThreadTeam& team_;
   Isa isa_ = best_isa();
+  PairScorer pairs_;
   std::vector<double> sums_;  // [row][width]
-  // Of the last moves: their scores, and their positions group by group. Kept, for new memory takes long to come by.
+  // Of the last moves, group by group: their scores, their numbers, what is joined by them. Kept, for new memory takes
+  // long to come by.
   std::vector<double> scores_;
   std::vector<std::size_t> order_;
+  std::vector<std::uint32_t> others_;
   mutable std::unique_ptr<SuperParentSums> super_parents_;
   std::vector<std::uint32_t> segment_of_row_;
   std::vector<RowSegment> segments_;
