@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "inference/block.hpp"
@@ -16,15 +18,23 @@ namespace tanager {
 struct Predictor::Tables {
   explicit Tables(const Network& network)
       : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
-        // Search has logarithms only, and its rows must get the same bits.
-        families(InferenceTables::from_logs(InferenceTables(family_tables(network)).logs)),
-        lookup(build_lookup_tables(network, families.logs)),
+        logs(InferenceTables(family_tables(network)).logs),
+        lookup(build_lookup_tables(network, logs)),
         inference(network.structure(), cardinalities, network.n_classes()) {}
 
+  /// Only rows with missing features need these: made for the first of them. Search has logarithms only, and its rows
+  /// must get the same bits.
+  const InferenceTables& families() const {
+    std::call_once(has_families, [this] { made_families = InferenceTables::from_logs(logs); });
+    return *made_families;
+  }
+
   std::vector<std::uint32_t> cardinalities;
-  InferenceTables families;
+  FamilyTables logs;
   LookupTables lookup;
   Inference inference;
+  mutable std::once_flag has_families;
+  mutable std::optional<InferenceTables> made_families;
 };
 
 namespace {
@@ -104,7 +114,7 @@ void complete_block(const T& tables, std::span<const CodeColumn> columns, std::s
   for (std::size_t i = 0; i < incomplete.rows.size(); ++i) {
     const std::span<const Code> row(incomplete.codes.data() + i * n, n);
     check_codes(row, tables.cardinalities);
-    tables.inference.log_evidence(tables.families, row, incomplete.work, {joint + incomplete.rows[i] * s, s});
+    tables.inference.log_evidence(tables.families(), row, incomplete.work, {joint + incomplete.rows[i] * s, s});
   }
 }
 
@@ -181,7 +191,7 @@ void Predictor::run_row(std::span<const Code> row, Output output, std::span<doub
   } else {
     check_codes(row, tables_->cardinalities);
     Inference::Workspace work;
-    tables_->inference.log_evidence(tables_->families, row, work, out);
+    tables_->inference.log_evidence(tables_->families(), row, work, out);
   }
   finish_block(out.data(), 1, s, output, best_isa());
 }
