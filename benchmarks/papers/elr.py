@@ -8,7 +8,8 @@ three-phase algorithm finds with G² tests in the training rows, or for table II
 removed, and there at most 20 iterations, on all tables but three where inference for every row takes long. The paper's accuracies stand in
 brackets; another program learned its general networks, so that their levels are not judged. G² tests were taken for them after both
 kinds of tests that tanager has had been tried on these very tables; what the other kind, thresholds of mutual information, leads to stands
-below table II.
+below table II. ELR stops as in the paper, after the median of the iterations with least error in five folds of the training rows;
+what tanager does by itself, going by likelihood, is reported beside the claims for naive Bayes and trees.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from benchmarks import tables
 from benchmarks.papers.elr_printed import COMPLETE, INCOMPLETE, PRINTED
 from benchmarks.papers.runner import Part
 
-VERSION = 1
+VERSION = 2
 Rows = NDArray[np.intp]
 
 STRUCTURES = ("NB", "TAN", "GBN")
@@ -41,6 +42,8 @@ LONG_INFERENCE = ("letter", "satimage", "shuttle-small")
 PARTITIONS = {0.0: {"NB": 10, "TAN": 10, "GBN": 5, BY_THRESHOLD: 2}, MISSING: {"NB": 5, "TAN": 5, "GBN": 2}}
 QUICK_TABLES = ("corral", "flare", "glass2", "iris", "mofn-3-7-10", "vote")
 ACCURACY, ERROR_BAR = "accuracy", "standard error"
+LIKELIHOOD = "ELR (likelihood)"  # with tanager's own rule to stop
+OTHER_RULE = "another rule to stop than the paper's, all else equal"
 AVAILABLE = "NB+OFE"  # with missing cells: available cases
 
 
@@ -94,6 +97,8 @@ def parts(quick: bool, seed: int) -> list[Part]:
                 methods = [m for m in (INCOMPLETE if missing else COMPLETE) if m.split("+")[0] == structure]
                 if structure == BY_THRESHOLD:
                     methods = [f"{structure}+{parameters}" for parameters in ("OFE", "ELR")]
+                if structure in ("NB", "TAN"):
+                    methods.append(f"{structure}+{LIKELIHOOD}")
                 if missing and structure == "NB":
                     methods.append(AVAILABLE)
                 usual = "train_rows" in tables.schema(name) and not missing
@@ -110,7 +115,9 @@ def learner(name: str, short: bool) -> Any:
     if name == "OFE":
         return pr.Dirichlet()
     if name == "ELR":
-        return pr.ELR(**SHORT) if short else pr.ELR()
+        return pr.ELR(tune_by="error", tune_rule="median", **(SHORT if short else {}))
+    if name == LIKELIHOOD:
+        return pr.ELR()
     learned = {"EM": pr.EM, "APN": pr.APN}[name]
     return learned(max_iter=SHORT["max_iter"]) if short else learned()
 

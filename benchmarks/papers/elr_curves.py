@@ -16,7 +16,7 @@ from benchmarks.papers import elr, style
 from benchmarks.papers.page import Page
 from benchmarks.papers.runner import Part, Results
 
-VERSION = 1
+VERSION = 2
 TABLE, TRAIN = "chess", 2130
 FRACTIONS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 DRAWS, QUICK_DRAWS = 5, 2

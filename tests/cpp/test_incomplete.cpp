@@ -296,6 +296,9 @@ TEST(tuning_stops_where_rows_held_out_say) {
       const std::size_t chosen = found.training.size() - 1;
       if (rule == TuneRule::kMean)
         for (const double other : curve) CHECK(by == TuneBy::kError ? curve[chosen] <= other : curve[chosen] >= other);
+      if (rule == TuneRule::kMean && by == TuneBy::kError)  // the start, or the last of equals
+        for (std::size_t i = 0; i < curve.size(); ++i)
+          CHECK(curve[i] != curve[chosen] || (chosen == 0 || (i > 0 && i <= chosen)));
       const FitResult again = estimate_elr(kChain, data, options, 3);
       CHECK(again.training == found.training);
       CHECK(again.fold_held_out == found.fold_held_out);

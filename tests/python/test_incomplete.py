@@ -166,11 +166,34 @@ def test_rows_that_can_be_told_apart_stop_cleanly():
         assert clf.score(X, y) == 1.0
 
 
+def best_of_equal(errors):
+    """Return the start if nothing is better, else the last of equally good iterations."""
+    least = np.flatnonzero(errors == errors.min())
+    return 0 if least[0] == 0 else int(least[-1])
+
+
+def test_iterations_that_are_equally_wrong():
+    # A copy of the only useful feature makes the start overconfident, and what iterations mend is flat for a while.
+    rng = np.random.default_rng(4)
+    y = (rng.random(400) < 0.9).astype(int)
+    useful = np.where(rng.random(400) < 0.2, y, 1 - y)
+    X = np.column_stack([*[useful] * 4, np.where(rng.random(400) < 0.2, y, 1 - y)])
+    trace = fitted(pr.ELR(tune_by="error"), X, y, "naive").parameter_trace_
+    ties = np.flatnonzero(trace.held_out_error == trace.held_out_error.min())
+    assert len(ties) > 1 and ties[0] > 0
+    assert trace.n_iter == ties[-1] or (trace.n_iter > ties[0] and trace.stopped == "converged")
+    # Where the class is a coin and the start is as good as anything else, it stays.
+    X, y = np.zeros((60, 2), int), np.tile([0, 1, 1], 20)
+    trace = fitted(pr.ELR(tune_by="error"), X, y, "naive").parameter_trace_
+    assert trace.held_out_error[0] == trace.held_out_error.min()
+    assert trace.n_iter == 0
+
+
 def test_tuning_shows_what_it_chose_by():
     X, y = draw_table(200, missing=0.1)
     trace = fitted(pr.ELR(tune_by="error"), X, y).parameter_trace_
     assert trace.stopped == "tuned"
-    assert trace.n_iter == int(np.argmin(trace.held_out_error))
+    assert trace.n_iter == best_of_equal(trace.held_out_error)
     assert np.isfinite(trace.training[: trace.n_iter + 1]).all()
     assert np.isnan(trace.training[trace.n_iter + 1 :]).all()
     assert trace.fold_error.shape == (5, len(trace))
@@ -178,6 +201,8 @@ def test_tuning_shows_what_it_chose_by():
     likely = fitted(pr.ELR(tune_by="loglik"), X, y).parameter_trace_
     assert likely.n_iter == int(np.argmax(likely.held_out))
     steps = [int(np.argmax(curve)) for curve in likely.fold_held_out]
+    median = fitted(pr.ELR(tune_by="error", tune_rule="median"), X, y).parameter_trace_
+    assert median.n_iter == sorted(best_of_equal(curve) for curve in median.fold_error)[2]
     median = fitted(pr.ELR(tune_by="loglik", tune_rule="median"), X, y).parameter_trace_
     assert median.n_iter == sorted(steps)[2]
     assert f"{trace.n_iter} iterations; stopped: tuned" in repr(trace)

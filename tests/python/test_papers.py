@@ -428,14 +428,21 @@ def test_lines_are_met_if_all_their_claims_are() -> None:
         page.claim("no such line", "", "", "", True)
 
 
-def test_the_last_of_equally_good_iterations() -> None:
-    errors = [[0.2, 0.1, 0.1], [0.2, 0.1, 0.3], [0.0, 0.1, 0.2], [0.3, 0.2, 0.1], [0.1, 0.1, 0.1 + 1e-15]]
-    assert elr_figures.last_of_equal(errors) == 2  # of 2, 1, 0, 2, 2
+def test_the_first_of_equally_good_iterations() -> None:
+    errors = [[0.2, 0.1, 0.1], [0.2, 0.1, 0.3], [0.0, 0.1, 0.2], [0.3, 0.2, 0.1], [0.1 + 1e-15, 0.1, 0.1]]
+    assert elr_figures.first_of_equal(errors) == 1  # of 1, 1, 0, 2, 0
     part = Part("elr_figures", "equal 4", elr_figures.methods("equal 4", 0.0), (2,), settings=(("rows", 400),))
     found = {method: value for method, _, _, value in elr_figures.work(part)}
-    assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.LAST, elr_figures.OWN)
-    assert found[elr_figures.LAST] < found[elr_figures.ELR]  # four of five folds cannot tell the first from the others
-    assert elr_figures.LAST not in elr_figures.methods("equal 4", 0.5)
+    assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.FIRST, elr_figures.OWN)
+    assert found[elr_figures.ELR] < found[elr_figures.FIRST]  # four of five folds cannot tell the first from the others
+    assert elr_figures.FIRST not in elr_figures.methods("equal 4", 0.5)
+
+
+def test_tables_are_judged_by_the_papers_rule_to_stop() -> None:
+    rule = elr.learner("ELR", short=False)
+    assert (rule.tune_by, rule.tune_rule) == ("error", "median")
+    assert elr.learner("ELR", short=True).max_iter == elr.SHORT["max_iter"]
+    assert elr.learner(elr.LIKELIHOOD, short=False).tune_by == "loglik"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old versions of matplotlib, of a new parser

@@ -120,7 +120,8 @@ struct ApnOptions {
 FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
                        int threads = 1);
 
-/// What tells how many iterations are best for rows held out.
+/// What tells how many iterations are best for rows held out. Of equally many errors the last one counts, unless the
+/// start is among them: it is left only for what is better.
 enum class TuneBy { kError, kLogLikelihood };
 /// Of several folds: the iteration where the mean over all is best, or the median of each fold's best.
 enum class TuneRule { kMean, kMedian };

@@ -130,6 +130,8 @@ class Tuning {
   /// Sums over the folds, per row.
   std::vector<double> mean_of(std::vector<double> Fold::* curve) const;
   static std::size_t first_best(const std::vector<double>& curve);
+  /// The one to take of several iterations that are equally good.
+  std::size_t chosen(const std::vector<double>& curve) const;
 
   const ElrOptions& options_;
   int threads_;
@@ -221,10 +223,20 @@ std::size_t Tuning::first_best(const std::vector<double>& curve) {
   return static_cast<std::size_t>(std::ranges::max_element(curve) - curve.begin());
 }
 
+// Errors are few different numbers, and many iterations have the least. The start is left only for what is better;
+// where it is left, the last of them has the greatest likelihood, and the first is often a lucky one on the way. The
+// paper does not say which counts; this is what reproduces both its figure 8 and its figures 11 and 12.
+std::size_t Tuning::chosen(const std::vector<double>& curve) const {
+  const std::size_t first = first_best(curve);
+  if (first == 0 || options_.tune_by == TuneBy::kLogLikelihood) return first;
+  const auto last = std::find(curve.rbegin(), curve.rend(), curve[first]);
+  return curve.size() - 1 - static_cast<std::size_t>(last - curve.rbegin());
+}
+
 std::size_t Tuning::best() const {
-  if (options_.tune_rule == TuneRule::kMean) return first_best(mean());
+  if (options_.tune_rule == TuneRule::kMean) return chosen(mean());
   std::vector<std::size_t> each;
-  for (const Fold& fold : folds_) each.push_back(first_best(curve(fold)));
+  for (const Fold& fold : folds_) each.push_back(chosen(curve(fold)));
   std::ranges::sort(each);
   return each[(each.size() - 1) / 2];
 }
