@@ -180,7 +180,8 @@ def test_iterations_that_are_equally_wrong():
     X = np.column_stack([*[useful] * 4, np.where(rng.random(400) < 0.2, y, 1 - y)])
     trace = fitted(pr.ELR(tune_by="error"), X, y, "naive").parameter_trace_
     ties = np.flatnonzero(trace.held_out_error == trace.held_out_error.min())
-    assert len(ties) > 1 and ties[0] > 0
+    assert len(ties) > 1
+    assert ties[0] > 0
     assert trace.n_iter == ties[-1] or (trace.n_iter > ties[0] and trace.stopped == "converged")
     # Where the class is a coin and the start is as good as anything else, it stays.
     X, y = np.zeros((60, 2), int), np.tile([0, 1, 1], 20)
