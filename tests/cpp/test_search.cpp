@@ -207,6 +207,19 @@ TEST(arcs_between_features_of_any_size_are_compared_side_by_side) {
   CHECK(steps > 5);
 }
 
+TEST(rows_without_weight_and_probability_count_for_nothing) {
+  const Dataset drawn = parity(60, 5, 2, 2, 0.0, true, 5);
+  std::vector<double> weights(drawn.weights().begin(), drawn.weights().end());
+  for (std::size_t row = 0; row < weights.size(); ++row)
+    if (drawn.target()[row] == 0) weights[row] = 0;  // all that the class prior makes impossible
+  const Dataset data(drawn.features(), drawn.target(), std::move(weights));
+  for (const SearchMethod method : kMethods) {
+    SearchOptions options = options_for(method, SearchObjective::kLogScore);
+    options.class_prior = {0.0, 1.0};
+    for (const SearchStep& step : search_structure(data, folds_of(60, 3), options).steps) CHECK_EQ(step.score, 0.0);
+  }
+}
+
 TEST(threads_and_memory_change_nothing) {
   std::size_t steps = 0;
   for (const SearchMethod method : kMethods)
@@ -279,6 +292,7 @@ TEST(ties_go_to_the_first_candidate) {
   const double nothing = -std::numeric_limits<double>::infinity();
   CHECK_EQ(first_best(std::vector<double>{nothing, nothing}, order), 0u);
   CHECK_EQ(first_best(std::vector<double>{nothing, -3.0}, order), 1u);
+  CHECK_EQ(first_best(std::vector<double>(2, std::numeric_limits<double>::quiet_NaN()), order), 0u);
   // Copies of one column: every arc is as good as any other.
   const Column copy(std::vector<std::uint8_t>{0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0}, 2);
   const Column target(std::vector<std::uint8_t>{0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0}, 2);

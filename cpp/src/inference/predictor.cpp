@@ -25,12 +25,15 @@ struct Predictor::Tables {
   /// Only rows with missing features need these: made for the first of them. Search has logarithms only, and its rows
   /// must get the same bits.
   const InferenceTables& families() const {
-    std::call_once(has_families, [this] { made_families = InferenceTables::from_logs(logs); });
+    std::call_once(has_families, [this] {
+      made_families = InferenceTables::from_logs(logs);
+      logs = {};  // they are in there
+    });
     return *made_families;
   }
 
   std::vector<std::uint32_t> cardinalities;
-  FamilyTables logs;
+  mutable FamilyTables logs;  // until the others are made
   LookupTables lookup;
   Inference inference;
   mutable std::once_flag has_families;

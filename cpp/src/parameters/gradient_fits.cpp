@@ -110,6 +110,7 @@ struct Fold {
   std::unique_ptr<Fit> fit;
   std::unique_ptr<RowLikelihood> test;
   std::vector<double> held_out, error;  // sums over the test rows, per iteration
+  std::size_t n_steps = 0;              // iterations made; from there on values stay as they are
   bool done = false;
 };
 
@@ -130,8 +131,8 @@ class Tuning {
   /// Sums over the folds, per row.
   std::vector<double> mean_of(std::vector<double> Fold::* curve) const;
   static std::size_t first_best(const std::vector<double>& curve);
-  /// The one to take of several iterations that are equally good.
-  std::size_t chosen(const std::vector<double>& curve) const;
+  /// The one to take of several iterations that are equally good, up to a tolerance; `n_steps` were made.
+  std::size_t chosen(const std::vector<double>& curve, double tolerance, std::size_t n_steps) const;
 
   const ElrOptions& options_;
   int threads_;
@@ -182,6 +183,7 @@ void Tuning::run() {
         Fold& fold = folds_[k];
         if (!fold.done && fold.fit->step(options_.tol)) {
           judge(fold);
+          ++fold.n_steps;
         } else {  // at the top it stays as it is
           fold.done = true;
           fold.held_out.push_back(fold.held_out.back());
@@ -224,19 +226,29 @@ std::size_t Tuning::first_best(const std::vector<double>& curve) {
 }
 
 // Errors are few different numbers, and many iterations have the least. The start is left only for what is better;
-// where it is left, the last of them has the greatest likelihood, and the first is often a lucky one on the way. The
-// paper does not say which counts; this is what reproduces both its figure 8 and its figures 11 and 12.
-std::size_t Tuning::chosen(const std::vector<double>& curve) const {
+// where it is left, the last of them, within the patience of tuning, is the most likely by the training rows, and the
+// first is often a lucky one on the way. The paper does not say which counts; this is what reproduces both its figure 8
+// and its figures 11 and 12.
+std::size_t Tuning::chosen(const std::vector<double>& curve, double tolerance, std::size_t n_steps) const {
   const std::size_t first = first_best(curve);
-  if (first == 0 || options_.tune_by == TuneBy::kLogLikelihood) return first;
-  const auto last = std::find(curve.rbegin(), curve.rend(), curve[first]);
-  return curve.size() - 1 - static_cast<std::size_t>(last - curve.rbegin());
+  if (options_.tune_by == TuneBy::kLogLikelihood) return first;
+  const double least = curve[first] - tolerance;  // sums of weights may differ where they are equal on paper
+  if (curve[0] >= least) return 0;
+  std::size_t last = n_steps;
+  while (curve[last] < least) --last;
+  return last;
 }
 
 std::size_t Tuning::best() const {
-  if (options_.tune_rule == TuneRule::kMean) return chosen(mean());
+  constexpr double kRounding = 1e-12;
+  if (options_.tune_rule == TuneRule::kMean) {
+    std::size_t n_steps = 0;
+    for (const Fold& fold : folds_) n_steps = std::max(n_steps, fold.n_steps);
+    return chosen(mean(), kRounding, n_steps);
+  }
   std::vector<std::size_t> each;
-  for (const Fold& fold : folds_) each.push_back(chosen(curve(fold)));
+  for (const Fold& fold : folds_)
+    each.push_back(chosen(curve(fold), kRounding * fold.test->total_weight(), fold.n_steps));
   std::ranges::sort(each);
   return each[(each.size() - 1) / 2];
 }

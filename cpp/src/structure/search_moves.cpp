@@ -105,9 +105,13 @@ std::unique_ptr<MoveGenerator> make_generator(const SearchOptions& options, cons
 std::size_t first_best(std::span<const double> scores, std::span<const std::size_t> order) {
   double best = -std::numeric_limits<double>::infinity();
   for (const double score : scores) best = std::max(best, score);
-  std::size_t found = scores.size();
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    if (scores[i] >= best - kTie && (found == scores.size() || order[i] < order[found])) found = i;
+  std::size_t found = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (!(scores[i] >= best - kTie) || (any && order[i] > order[found])) continue;
+    found = i;
+    any = true;
+  }
   return found;
 }
 

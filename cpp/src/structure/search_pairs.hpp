@@ -15,8 +15,8 @@
 
 namespace tanager {
 
-/// Scores all arcs to one child at a time, several parents side by side in a register. Its tables are made in one go
-/// and, since they stay the same from step to step, kept as long as memory allows.
+/// Scores all arcs to one child at a time, parents of few values side by side in registers. Its tables are made in one
+/// go and, since they stay the same from step to step, kept as long as memory allows.
 class PairScorer {
  public:
   PairScorer(const SearchRows& rows, const SearchTables& tables, Isa isa);
@@ -29,20 +29,20 @@ class PairScorer {
              std::span<double> scores) const;
 
  private:
-  struct Blocks;
+  struct Slots;
   struct Tables;
   struct OpenRows;
-  const Blocks& blocks() const;
+  const Slots& slots() const;
   std::shared_ptr<const Tables> tables_of(std::size_t child, const std::vector<bool>& wanted) const;
   OpenRows open_rows(std::size_t child, const Tables& tables, std::span<const double> sums) const;
-  void score_block(std::size_t block, std::size_t child, const Tables& tables, const OpenRows& open,
-                   double* scores) const;
+  void score_slot(std::size_t slot, std::size_t child, const Tables& tables, const OpenRows& open,
+                  double* scores) const;
 
   const SearchRows& rows_;
   const SearchTables& tables_;
   const Isa isa_;
-  mutable std::once_flag has_blocks_;
-  mutable std::unique_ptr<const Blocks> blocks_;                      // made by the first that needs them
+  mutable std::once_flag has_slots_;
+  mutable std::unique_ptr<const Slots> slots_;                        // made by the first that needs them
   mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 

@@ -324,7 +324,8 @@ void SearchScorer::evaluate_values(const Candidate& candidate, const Base& base,
   });
   for (const RowSegment& segment : segments_)
     for (std::size_t row = segment.begin; row < segment.end; ++row)
-      totals[segment.fold] += (weights.empty() ? 1.0 : weights[row]) * values[row];
+      if (weights.empty() || weights[row] > 0)  // one without weight may be impossible
+        totals[segment.fold] += (weights.empty() ? 1.0 : weights[row]) * values[row];
 }
 
 std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates, const Base& base) const {
