@@ -221,8 +221,9 @@ class ELR(_RowLearner):
     tune_by : {"loglik", "error"} or None, default="loglik"
         What tells how many iterations are best for rows held out: their conditional likelihood, or the share of them that
         is predicted wrongly, as in the paper. Both lead to the same accuracy on average; the first is steadier on small
-        tables and gives better probabilities. Of iterations with equally many errors the last one counts, unless the
-        start is among them: it is left only for what is better. None does not tune: iterations end at `tol` or `max_iter`.
+        tables and gives better probabilities. Of iterations with equally many errors the last one that
+        was tried counts, unless the start is among them: it is left only for what is better. None does not tune: iterations
+        end at `tol` or `max_iter`.
     tune_rule : {"mean", "median"}, default="mean"
         Take the iteration at which the mean over all folds is best, or, as in the paper, the median of the best ones of
         every fold, which is less steady for small folds.

@@ -172,6 +172,11 @@ def best_of_equal(errors):
     return 0 if least[0] == 0 else int(least[-1])
 
 
+def end_of(values):
+    """Return where the curve of a fold ends that reached its optimum: from there on values stay as they are."""
+    return len(values) - int(np.argmax(values[::-1] != values[-1])) + 1
+
+
 def test_iterations_that_are_equally_wrong():
     # A copy of the only useful feature makes the start overconfident, and what iterations mend is flat for a while.
     rng = np.random.default_rng(4)
@@ -183,6 +188,17 @@ def test_iterations_that_are_equally_wrong():
     assert len(ties) > 1
     assert ties[0] > 0
     assert trace.n_iter == ties[-1] or (trace.n_iter > ties[0] and trace.stopped == "converged")
+    # Weights are no reason to take another one, although sums of them may round.
+    rng = np.random.default_rng(21)
+    y = (rng.random(200) < 0.85).astype(int)
+    useful = np.where(rng.random(200) < 0.25, y, 1 - y)
+    X = np.column_stack([*[useful] * 3, np.where(rng.random(200) < 0.3, y, 1 - y), rng.integers(0, 3, 200)])
+    learner = pr.ELR(tune_by="error", cv=np.arange(200) % 5)
+    clf = tg.BayesNetClassifier("naive", learner, random_state=0).fit(X, y, sample_weight=np.full(200, 0.1))
+    errors = clf.parameter_trace_.held_out_error
+    ties = np.flatnonzero(errors <= errors.min() + 1e-12)
+    assert len(set(errors[ties])) > 1  # otherwise this tests nothing
+    assert clf.parameter_trace_.n_iter > ties[0]
     # Where the class is a coin and the start is as good as anything else, it stays.
     X, y = np.zeros((60, 2), int), np.tile([0, 1, 1], 20)
     trace = fitted(pr.ELR(tune_by="error"), X, y, "naive").parameter_trace_
@@ -203,7 +219,8 @@ def test_tuning_shows_what_it_chose_by():
     assert likely.n_iter == int(np.argmax(likely.held_out))
     steps = [int(np.argmax(curve)) for curve in likely.fold_held_out]
     median = fitted(pr.ELR(tune_by="error", tune_rule="median"), X, y).parameter_trace_
-    assert median.n_iter == sorted(best_of_equal(curve) for curve in median.fold_error)[2]
+    votes = zip(median.fold_error, median.fold_held_out, strict=True)
+    assert median.n_iter == sorted(best_of_equal(curve[: end_of(likely)]) for curve, likely in votes)[2]
     median = fitted(pr.ELR(tune_by="loglik", tune_rule="median"), X, y).parameter_trace_
     assert median.n_iter == sorted(steps)[2]
     assert f"{trace.n_iter} iterations; stopped: tuned" in repr(trace)
