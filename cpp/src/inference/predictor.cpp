@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "inference/block.hpp"
 #include "inference/tables.hpp"
+#include "support/made_once.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -25,19 +24,18 @@ struct Predictor::Tables {
   /// Only rows with missing features need these: made for the first of them. Search has logarithms only, and its rows
   /// must get the same bits.
   const InferenceTables& families() const {
-    std::call_once(has_families, [this] {
-      made_families = InferenceTables::from_logs(logs);
+    return made_families.get([this] {
+      InferenceTables made = InferenceTables::from_logs(logs);
       logs = {};  // they are in there
+      return made;
     });
-    return *made_families;
   }
 
   std::vector<std::uint32_t> cardinalities;
   mutable FamilyTables logs;  // until the others are made
   LookupTables lookup;
   Inference inference;
-  mutable std::once_flag has_families;
-  mutable std::optional<InferenceTables> made_families;
+  MadeOnce<InferenceTables> made_families;
 };
 
 namespace {

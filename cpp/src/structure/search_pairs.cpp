@@ -119,8 +119,7 @@ PairScorer::PairScorer(const SearchRows& rows, const SearchTables& tables, Isa i
 PairScorer::~PairScorer() = default;
 
 const PairScorer::Slots& PairScorer::slots() const {
-  std::call_once(has_slots_, [&] { slots_ = std::make_unique<const Slots>(rows_); });
-  return *slots_;
+  return *slots_.get([&] { return std::make_shared<const Slots>(rows_); });
 }
 
 std::shared_ptr<const PairScorer::Tables> PairScorer::tables_of(std::size_t child,

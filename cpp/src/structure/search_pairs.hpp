@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "structure/search_tables.hpp"
 #include "support/cpu.hpp"
 #include "support/guarded.hpp"
+#include "support/made_once.hpp"
 
 namespace tanager {
 
@@ -41,8 +41,7 @@ class PairScorer {
   const SearchRows& rows_;
   const SearchTables& tables_;
   const Isa isa_;
-  mutable std::once_flag has_slots_;
-  mutable std::unique_ptr<const Slots> slots_;                        // made by the first that needs them
+  MadeOnce<std::shared_ptr<const Slots>> slots_;
   mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 
