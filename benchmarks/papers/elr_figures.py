@@ -188,6 +188,7 @@ def draw(panel: Any, title: str, what: str, points: list[Any], lines: Lines, bes
 
 
 def figure_8_claims(page: Page, lines: Lines, points: list[int], best: list[float]) -> None:
+    """Judge the paper's rule to stop, and report the others."""
     line, last = "ELR, figure 8", points.index(5)
     ofe = float(lines["OFE"][last].mean())
     page.claim(line, "at m = 5 the error of OFE is above 18 %", "in a picture", f"{ofe:.2f}", ofe > 18)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -159,14 +159,19 @@ def figures(page: Page, results: Results) -> None:
         page.figure(f"elr-figure-{number}", caption, figure)
 
 
-def claims_of_table_2(page: Page, results: Results, parameters: str = "ELR") -> None:
-    """Gains of ELR, judged; or of `parameters` in its place, reported."""
-    names = results.data(missing=0.0)
-    line, judged = "ELR, table II", parameters == "ELR"
-    naive, tree = f"NB+{parameters}", f"TAN+{parameters}"
+def claims_about(page: Page, line: str, parameters: str) -> Callable[[str, str, str, bool], None]:
+    """Return what adds claims to a line: judged of ELR as in the paper, reported of another rule to stop."""
+    judged = parameters == "ELR"
+    return lambda what, paper, ours, met: page.claim(
+        line, what, paper, ours, met if judged else None, "" if judged else OTHER_RULE
+    )
 
-    def claim(what: str, paper: str, ours: str, met: bool) -> None:
-        page.claim(line, what, paper, ours, met if judged else None, "" if judged else OTHER_RULE)
+
+def claims_of_table_2(page: Page, results: Results, parameters: str = "ELR") -> None:
+    """Gains of ELR, or of `parameters` in its place."""
+    names = results.data(missing=0.0)
+    claim = claims_about(page, "ELR, table II", parameters)
+    naive, tree = f"NB+{parameters}", f"TAN+{parameters}"
 
     def printed(method: str, other: str) -> Floats:
         first, second = COMPLETE.index(method), COMPLETE.index(other)
@@ -244,27 +249,21 @@ def claims_of_levels(page: Page, results: Results) -> None:
 def claims_of_table_3(page: Page, results: Results) -> None:
     line = "ELR, table III"
     for parameters in ("ELR", LIKELIHOOD):
-        judged = parameters == "ELR"
-        reason = "" if judged else OTHER_RULE
+        claim = claims_about(page, line, parameters)
         found = tested(results, MISSING, f"NB+{parameters}", "NB+EM")
-        above = found.mean > 0.3 and found.p_greater < 0.05
-        page.claim(
-            line,
+        claim(
             f"NB+{parameters} above NB+EM by more than 0.3, p < 0.05",
             "p 0.015",
             f"{found.mean:+.2f}, p {found.p_greater:.2g}",
-            above if judged else None,
-            reason,
+            found.mean > 0.3 and found.p_greater < 0.05,
         )
         for other, paper in (("TAN+EM", "0.25"), ("TAN+APN", "0.32")):
             found = tested(results, MISSING, f"TAN+{parameters}", other)
-            page.claim(
-                line,
+            claim(
                 f"no difference between TAN+{parameters} and {other}",
                 f"one-sided p {paper}",
                 f"{found.mean:+.2f}, two-sided p {found.p_two_sided:.2g}",
-                found.p_two_sided > 0.05 if judged else None,
-                reason,
+                found.p_two_sided > 0.05,
             )
     for other in ("NB+APN", AVAILABLE):
         widest = float(np.abs(np.subtract(*both(results, MISSING, "NB+EM", other))).max())

@@ -13,16 +13,17 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-/// Where parents are: those of few values in blocks of kParentLanes, to be looked at side by side, all others alone.
-/// Blocks are of features with about as many values, so that few cells are for nothing.
-struct PairScorer::Slots {
-  struct Slot {
+/// Where parents are: those of few values in bundles of kParentLanes, to be looked at side by side, all others alone.
+/// Bundles are of features with about as many values, so that few cells are for nothing.
+struct PairScorer::Bundles {
+  struct Bundle {
     std::size_t begin, count;  // in `features`
     std::size_t values;        // the most that one of its features has
     std::size_t lanes;
   };
 
-  explicit Slots(const SearchRows& rows) : features(rows.n_features()), slot(features.size()), lane(features.size()) {
+  explicit Bundles(const SearchRows& rows)
+      : features(rows.n_features()), bundle_of(features.size()), lane_of(features.size()) {
     std::iota(features.begin(), features.end(), std::size_t{0});
     std::stable_sort(features.begin(), features.end(),
                      [&](std::size_t a, std::size_t b) { return rows.n_values(a) < rows.n_values(b); });
@@ -33,30 +34,30 @@ struct PairScorer::Slots {
     for (std::size_t begin = 0; begin < features.size();) {
       const std::size_t lanes = begin < n_narrow ? kParentLanes : 1;
       const std::size_t count = begin < n_narrow ? std::min(lanes, n_narrow - begin) : 1;
-      slots.push_back({begin, count, rows.n_values(features[begin + count - 1]), lanes});
+      all.push_back({begin, count, rows.n_values(features[begin + count - 1]), lanes});
       for (std::size_t i = 0; i < count; ++i, ++begin) {
-        slot[features[begin]] = slots.size() - 1;
-        lane[features[begin]] = i;
+        bundle_of[features[begin]] = all.size() - 1;
+        lane_of[features[begin]] = i;
       }
     }
     codes.resize((n_narrow + kParentLanes - 1) / kParentLanes * rows.n_rows() * kParentLanes);
     for (std::size_t i = 0; i < n_narrow; ++i) {
       const std::uint16_t* from = rows.codes(features[i]);
-      std::uint8_t* to = codes.data() + slot[features[i]] * rows.n_rows() * kParentLanes + lane[features[i]];
+      std::uint8_t* to = codes.data() + bundle_of[features[i]] * rows.n_rows() * kParentLanes + lane_of[features[i]];
       for (std::size_t row = 0; row < rows.n_rows(); ++row)
         to[row * kParentLanes] = static_cast<std::uint8_t>(from[row]);
     }
   }
 
-  std::vector<std::size_t> features;    // of all slots
-  std::vector<std::size_t> slot, lane;  // of every feature
-  std::vector<Slot> slots;              // the blocks first
-  std::vector<std::uint8_t> codes;      // [block][row][lane]
+  std::vector<std::size_t> features;            // of all bundles
+  std::vector<std::size_t> bundle_of, lane_of;  // by feature
+  std::vector<Bundle> all;                      // those of several lanes first
+  std::vector<std::uint8_t> codes;              // [bundle][row][lane], of those of several lanes
 };
 
-/// The tables of many parents, slot by slot, and what they can add to a row at least and at most.
+/// The tables of many parents, bundle by bundle, and what they can add to a row at least and at most.
 struct PairScorer::Tables {
-  Tables(const SearchRows& rows, const SearchTables& tables, const Slots& slots, std::size_t child,
+  Tables(const SearchRows& rows, const SearchTables& tables, const Bundles& bundles, std::size_t child,
          const std::vector<bool>& wanted)
       : begin(wanted.size(), kNone) {
     const std::size_t values = rows.n_values(child), folds = rows.n_folds();
@@ -64,7 +65,7 @@ struct PairScorer::Tables {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i]) continue;
       begin[i] = size;
-      size += folds * values * slots.slots[i].values * slots.slots[i].lanes;
+      size += folds * values * bundles.all[i].values * bundles.all[i].lanes;
     }
     terms.resize(size);
     low.assign(folds * values, std::numeric_limits<double>::infinity());
@@ -72,11 +73,11 @@ struct PairScorer::Tables {
     std::vector<double> table(folds * values * kMaxChosenValues);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i]) continue;
-      const Slots::Slot& slot = slots.slots[i];
-      for (std::size_t lane = 0; lane < slot.count; ++lane) {
-        const std::size_t parent = slots.features[slot.begin + lane];
+      const Bundles::Bundle& bundle = bundles.all[i];
+      for (std::size_t lane = 0; lane < bundle.count; ++lane) {
+        const std::size_t parent = bundles.features[bundle.begin + lane];
         if (parent == child) continue;  // its lane is never asked for
-        double* made = slot.lanes > 1 ? table.data() : terms.data() + begin[i];
+        double* made = bundle.lanes > 1 ? table.data() : terms.data() + begin[i];
         tables.pair_terms(parent, child, made);
         for (std::size_t k = 0; k < folds; ++k)
           for (std::size_t j = 0; j < rows.n_values(parent); ++j)
@@ -84,22 +85,22 @@ struct PairScorer::Tables {
               const std::size_t bound = k * values + value;
               low[bound] = std::min(low[bound], *made);
               high[bound] = std::max(high[bound], *made);
-              if (slot.lanes > 1) terms[begin[i] + (bound * slot.values + j) * slot.lanes + lane] = *made;
+              if (bundle.lanes > 1) terms[begin[i] + (bound * bundle.values + j) * bundle.lanes + lane] = *made;
             }
       }
     }
   }
 
   bool has(const std::vector<bool>& wanted) const {
-    for (std::size_t slot = 0; slot < begin.size(); ++slot)
-      if (wanted[slot] && begin[slot] == kNone) return false;
+    for (std::size_t bundle = 0; bundle < begin.size(); ++bundle)
+      if (wanted[bundle] && begin[bundle] == kNone) return false;
     return true;
   }
   std::size_t bytes() const {
     return sizeof(*this) + (terms.size() + low.size() + high.size()) * sizeof(double) + begin.size() * sizeof(kNone);
   }
 
-  // Of every slot's tables: [fold][value of the child][value of the parent][lane] of a block, [fold][value of the
+  // Of every bundle's tables: [fold][value of the child][value of the parent][lane] of several, [fold][value of the
   // parent][value of the child] of a feature alone.
   std::vector<std::size_t> begin;
   std::vector<double> terms;
@@ -118,15 +119,15 @@ PairScorer::PairScorer(const SearchRows& rows, const SearchTables& tables, Isa i
 
 PairScorer::~PairScorer() = default;
 
-const PairScorer::Slots& PairScorer::slots() const {
-  return *slots_.get([&] { return std::make_shared<const Slots>(rows_); });
+const PairScorer::Bundles& PairScorer::bundles() const {
+  return *bundles_.get([&] { return std::make_shared<const Bundles>(rows_); });
 }
 
 std::shared_ptr<const PairScorer::Tables> PairScorer::tables_of(std::size_t child,
                                                                 const std::vector<bool>& wanted) const {
   const auto known = kept_.with([&](const auto& kept) { return kept[child]; });
   if (known && known->has(wanted)) return known;
-  auto made = std::make_shared<const Tables>(rows_, tables_, slots(), child, wanted);
+  auto made = std::make_shared<const Tables>(rows_, tables_, bundles(), child, wanted);
   if (tables_.reserve(made->bytes(), known ? known->bytes() : 0)) kept_.with([&](auto& kept) { kept[child] = made; });
   return made;
 }
@@ -159,16 +160,16 @@ PairScorer::OpenRows PairScorer::open_rows(std::size_t child, const Tables& tabl
   return open;
 }
 
-void PairScorer::score_slot(std::size_t slot, std::size_t child, const Tables& tables, const OpenRows& open,
-                            double* scores) const {
-  const Slots::Slot& at = slots().slots[slot];
+void PairScorer::score_bundle(std::size_t bundle, std::size_t child, const Tables& tables, const OpenRows& open,
+                              double* scores) const {
+  const Bundles::Bundle& at = bundles().all[bundle];
   const std::size_t values = rows_.n_values(child);
-  const double* terms = tables.terms.data() + tables.begin[slot];
+  const double* terms = tables.terms.data() + tables.begin[bundle];
   if (at.lanes > 1) {
-    const std::uint8_t* codes = slots().codes.data() + slot * rows_.n_rows() * kParentLanes;
+    const std::uint8_t* codes = bundles().codes.data() + bundle * rows_.n_rows() * kParentLanes;
     sum_accuracies(open.folds, codes, terms, values, at.values, scores, isa_);
   } else {
-    const std::uint16_t* codes = rows_.codes(slots().features[at.begin]);
+    const std::uint16_t* codes = rows_.codes(bundles().features[at.begin]);
     scores[0] = 0;
     for (const OpenFold& fold : open.folds) {
       double right = fold.right;
@@ -183,16 +184,16 @@ void PairScorer::score_slot(std::size_t slot, std::size_t child, const Tables& t
 
 void PairScorer::score(std::size_t child, std::span<const std::uint32_t> parents, std::span<const double> sums,
                        std::span<double> scores) const {
-  const std::vector<std::size_t>&slot = slots().slot, &lane = slots().lane;
-  std::vector<bool> wanted(slots().slots.size(), false);
-  for (const std::uint32_t parent : parents) wanted[slot[parent]] = true;
+  const Bundles& at = bundles();
+  std::vector<bool> wanted(at.all.size(), false);
+  for (const std::uint32_t parent : parents) wanted[at.bundle_of[parent]] = true;
   const auto tables = tables_of(child, wanted);
   const OpenRows open = open_rows(child, *tables, sums);
   std::vector<double> found(wanted.size() * kParentLanes);
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i]) score_slot(i, child, *tables, open, found.data() + i * kParentLanes);
+    if (wanted[i]) score_bundle(i, child, *tables, open, found.data() + i * kParentLanes);
   for (std::size_t i = 0; i < parents.size(); ++i)
-    scores[i] = found[slot[parents[i]] * kParentLanes + lane[parents[i]]];
+    scores[i] = found[at.bundle_of[parents[i]] * kParentLanes + at.lane_of[parents[i]]];
 }
 
 }  // namespace tanager

@@ -29,19 +29,19 @@ class PairScorer {
              std::span<double> scores) const;
 
  private:
-  struct Slots;
+  struct Bundles;
   struct Tables;
   struct OpenRows;
-  const Slots& slots() const;
+  const Bundles& bundles() const;
   std::shared_ptr<const Tables> tables_of(std::size_t child, const std::vector<bool>& wanted) const;
   OpenRows open_rows(std::size_t child, const Tables& tables, std::span<const double> sums) const;
-  void score_slot(std::size_t slot, std::size_t child, const Tables& tables, const OpenRows& open,
-                  double* scores) const;
+  void score_bundle(std::size_t bundle, std::size_t child, const Tables& tables, const OpenRows& open,
+                    double* scores) const;
 
   const SearchRows& rows_;
   const SearchTables& tables_;
   const Isa isa_;
-  MadeOnce<std::shared_ptr<const Slots>> slots_;
+  MadeOnce<std::shared_ptr<const Bundles>> bundles_;
   mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 

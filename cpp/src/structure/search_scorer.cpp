@@ -417,7 +417,7 @@ void SearchScorer::sort_longest_first(std::span<Group> groups, const MoveGenerat
 }
 
 /// Moves by what they change. There may be millions, so they are counted out.
-std::vector<SearchScorer::Group> SearchScorer::group(std::span<const Move> moves) {
+std::vector<SearchScorer::Group> SearchScorer::grouped(std::span<const Move> moves) {
   const std::size_t n = rows_.n_features();
   const auto group_of = [&](const Move& move) { return static_cast<std::size_t>(move.kind) * n + move.slot; };
   std::vector<std::size_t> next(Move::kKinds * n + 1, 0);
@@ -441,7 +441,7 @@ std::vector<SearchScorer::Group> SearchScorer::group(std::span<const Move> moves
 
 ScoredMove SearchScorer::best_of(std::span<const Move> moves, const MoveGenerator& generator,
                                  const std::function<void(std::size_t done)>& poll) {
-  std::vector<Group> groups = group(moves);
+  std::vector<Group> groups = grouped(moves);
   if (moves[0].kind == Move::Kind::kParentOfAll && !super_parents_)
     super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
   scores_.resize(moves.size());

@@ -79,7 +79,7 @@ class SearchScorer {
   Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
-  std::vector<Group> group(std::span<const Move> moves);
+  std::vector<Group> grouped(std::span<const Move> moves);
   bool is_plain(const Group& group) const;
   void score_plain_group(const Group& group, std::span<double> scores) const;
   void sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const;
