@@ -275,6 +275,34 @@ TEST(codes_and_terms_are_added_as_plain_loops_do) {
   }
 }
 
+TEST(tables_that_share_a_feature_are_added_as_one_after_the_other) {
+  std::mt19937_64 random(8);
+  const std::size_t n_cells[] = {1, 6, 64, 5};
+  constexpr std::size_t kValues = 3, kStride = 1 + 6 + 64 + 5;
+  for (std::size_t count = 0; count <= SharedTables::kMost; ++count)
+    for (const std::size_t n : kRows) {
+      std::vector<double> terms(kValues * kStride);
+      for (double& term : terms) term = static_cast<double>(random() % 1000) / 8;
+      std::vector<std::uint16_t> shared(n);
+      for (auto& value : shared) value = static_cast<std::uint16_t>(random() % kValues);
+      std::vector<double> sums(n, 0.5), expected = sums;
+      std::vector<std::vector<std::uint16_t>> index(count, std::vector<std::uint16_t>(n));
+      SharedTables tables{count, {}, {}, kStride};
+      const double* first = terms.data();
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t row = 0; row < n; ++row) {
+          index[i][row] = static_cast<std::uint16_t>(random() % n_cells[i]);
+          expected[row] += first[shared[row] * kStride + index[i][row]];
+        }
+        tables.terms[i] = first;
+        tables.index[i] = index[i].data();
+        first += n_cells[i];
+      }
+      add_shared_terms(tables, shared.data(), n, sums.data());
+      CHECK(sums == expected);
+    }
+}
+
 TEST(log_scores_are_logarithms_of_posteriors) {
   std::mt19937_64 random(4);
   for (const std::size_t classes : kClasses)

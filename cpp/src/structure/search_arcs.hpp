@@ -1,6 +1,8 @@
 // Moves that add arcs between features: hill climbing and super-parents (Keogh and Pazzani 2002).
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "structure/search_moves.hpp"
@@ -29,6 +31,7 @@ class SuperParentMoves : public ArcMoves {
  public:
   SuperParentMoves(const SearchOptions& options, Fits fits) : ArcMoves(options, std::move(fits)) {}
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
+  std::span<const std::size_t> children_of_all(const Move& move) const override { return children_[move.slot]; }
 
  protected:
   void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;

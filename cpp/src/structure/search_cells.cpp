@@ -7,11 +7,10 @@
 
 namespace tanager {
 
-std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const std::size_t> features,
-                                         std::span<const std::uint32_t> strides) {
+std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const Digit> digits) {
   std::vector<std::uint32_t> cells(rows.n_rows(), 0);
-  for (std::size_t i = 0; i < features.size(); ++i)
-    add_codes(rows.codes(features[i]), strides[i], cells.size(), cells.data(), best_isa());
+  for (const Digit& digit : digits)
+    add_codes(rows.codes(digit.feature), digit.stride, cells.size(), cells.data(), best_isa());
   return cells;
 }
 

@@ -10,9 +10,14 @@
 
 namespace tanager {
 
+/// A feature of a joint value, and what one step of its code adds to that value's number.
+struct Digit {
+  std::size_t feature;
+  std::uint32_t stride;
+};
+
 /// The joint value of some features in every row: the sum of code * stride.
-std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const std::size_t> features,
-                                         std::span<const std::uint32_t> strides);
+std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const Digit> digits);
 
 /// Replaces values by numbers 0, 1, 2, ... in the order of their first appearance; returns how many there are.
 std::size_t number_distinct(std::vector<std::uint32_t>& values);

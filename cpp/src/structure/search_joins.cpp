@@ -79,6 +79,10 @@ std::vector<StructureChange> JoinMoves::expand(const Move& move, const SearchSta
   return changes;
 }
 
+std::size_t JoinMoves::count_changes(const Move& move) const {
+  return move.kind == Move::Kind::kJoin ? groups_[move.slot].size() : 1;
+}
+
 void JoinMoves::accepted(const Move& move) {
   switch (move.kind) {
     case Move::Kind::kAdd:

@@ -12,6 +12,7 @@ class JoinMoves : public MoveGenerator {
  public:
   JoinMoves(const SearchOptions& options, const SearchState& start, Fits fits);
   std::vector<StructureChange> expand(const Move& move, const SearchState& state) const override;
+  std::size_t count_changes(const Move& move) const override;
   void accepted(const Move& move) override;
 
  protected:

@@ -51,6 +51,21 @@ TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32
     add_signed<false>(terms, index, rows, width, sums);
 }
 
+/// Several tables in one pass, so that a row's sum stays in a register; as many as there are registers for addresses.
+template <std::size_t kCount>
+void add_shared(const SharedTables& tables, const std::uint16_t* shared, std::size_t rows, double* sums) {
+  const double* terms[kCount];
+  const std::uint16_t* index[kCount];
+  std::copy_n(tables.terms, kCount, terms);
+  std::copy_n(tables.index, kCount, index);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t first = shared[row] * tables.stride;
+    double sum = sums[row];
+    for (std::size_t i = 0; i < kCount; ++i) sum += terms[i][first + index[i][row]];
+    sums[row] = sum;
+  }
+}
+
 /// The difference of two classes: the second is predicted if it is positive, the first if not.
 TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
   std::size_t positive = 0;
@@ -335,6 +350,12 @@ TANAGER_TARGET_AVX512 std::size_t settle_rows_avx512(CandidateBlock& block, cons
 #endif
 
 }  // namespace
+
+void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, std::size_t rows, double* sums) {
+  static_assert(SharedTables::kMost == 4);
+  constexpr decltype(&add_shared<1>) loops[] = {add_shared<1>, add_shared<2>, add_shared<3>, add_shared<4>};
+  if (tables.count > 0) loops[tables.count - 1](tables, shared, rows, sums);
+}
 
 void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa) {
 #if TANAGER_X86_DISPATCH

@@ -37,6 +37,19 @@ void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t row
 void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
                double* sums, Isa isa);
 
+/// Tables over one feature that all of them share, outermost, and some joint value of each table's own. They follow
+/// each other for every value of the shared feature: `stride` is from one value to the next.
+struct SharedTables {
+  static constexpr std::size_t kMost = 4;
+  std::size_t count = 0;
+  const double* terms[kMost];         ///< of the shared feature's first value
+  const std::uint16_t* index[kMost];  ///< the joint value of every row
+  std::size_t stride = 0;
+};
+
+/// sums[row] += terms[i][shared[row] * stride + index[i][row]] for every table i: one number per cell.
+void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, std::size_t rows, double* sums);
+
 /// Widens bounds[size] by every stretch of `size` numbers of a table.
 void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa);
 

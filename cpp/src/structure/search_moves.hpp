@@ -52,6 +52,10 @@ class MoveGenerator {
   }
   /// What a move means.
   virtual std::vector<StructureChange> expand(const Move& move, const SearchState& state) const = 0;
+  /// About how many features a move changes: what takes longest is told without expanding anything.
+  virtual std::size_t count_changes(const Move& /*move*/) const { return 1; }
+  /// The features that a move of the kind kParentOfAll gives a parent, in methods that have such moves.
+  virtual std::span<const std::size_t> children_of_all(const Move& /*move*/) const { return {}; }
   /// Told of the move that was accepted.
   virtual void accepted(const Move& /*move*/) {}
 

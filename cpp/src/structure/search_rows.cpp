@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -56,6 +57,12 @@ Dataset reordered(const Dataset& data, std::span<const std::size_t> order, Threa
   return Dataset(std::move(features), moved(data.target()), std::move(weights));
 }
 
+/// Where the rows of the first one's class end, among rows ordered by class.
+std::size_t end_of_class(const Column& target, std::size_t first, std::size_t end) {
+  const auto rows = std::views::iota(first, end);
+  return *std::ranges::partition_point(rows, [&](std::size_t row) { return target[row] == target[first]; });
+}
+
 template <class T>
 Column part(const Column& column, std::span<const T> codes, std::size_t begin, std::size_t end) {
   return Column(codes.subspan(begin, end - begin), column.n_values(), std::make_shared<Column>(column));
@@ -86,11 +93,12 @@ SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_
     const std::size_t end = begin + sizes[next];
     fold_begin_.push_back(begin);
     segment_begin_.push_back(segments_.size());
-    double weight = 0;
-    for (std::size_t row = begin; row < end; ++row) {
-      if (row == begin || target[row] != segments_.back().label) segments_.push_back({row, row, next, target[row]});
-      segments_.back().end = row + 1;
-      weight += data_.is_weighted() ? data_.weights()[row] : 1.0;
+    for (std::size_t row = begin; row < end; row = segments_.back().end)
+      segments_.push_back({row, end_of_class(target, row, end), next, target[row]});
+    double weight = static_cast<double>(end - begin);
+    if (data_.is_weighted()) {
+      const auto weights = data_.weights().subspan(begin, end - begin);
+      weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     }
     if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", next, " have no weight, but must have some"));
     fold_weight_.push_back(weight);

@@ -11,8 +11,9 @@
 namespace tanager {
 namespace {
 
-/// Tables are joined while the result has at most this many cells, or as many as the largest of them.
-constexpr std::size_t kJoinedCells = 256;
+/// Tables are joined while the result has at most this many cells, or as many as the largest of them; fewer where a
+/// fold has few rows, for to fill a cell in every fold must save more than one look-up.
+constexpr std::size_t kJoinedCells = 256, kRowsPerJoinedCell = 8;
 /// Tables that a group of candidates holds at once.
 constexpr std::size_t kGroupBytes = std::size_t{64} << 20;
 /// Rows that bounds decide are worth finding for this many candidates or more.
@@ -22,6 +23,11 @@ constexpr std::size_t kTablesAtOnce = 4;
 
 /// Work between two calls of poll, in terms looked up.
 constexpr double kPollWork = 1 << 26;
+
+std::vector<Digit>::const_iterator find_digit(const FamilyTerms& family, std::size_t feature) {
+  return std::find_if(family.digits.begin(), family.digits.end(),
+                      [&](const Digit& digit) { return digit.feature == feature; });
+}
 
 }  // namespace
 
@@ -52,17 +58,19 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
       memory_limit_(options.memory_limit),
       team_(team),
       pairs_(rows, tables, isa_),
-      sums_(rows.n_rows() * tables.width()),
-      segment_of_row_(rows.n_rows()) {
+      sums_(rows.n_rows() * tables.width()) {
   const std::size_t width = tables_.width();
-  for (std::size_t k = 0; k < rows.n_folds(); ++k)
+  for (std::size_t k = 0; k < rows.n_folds(); ++k) {
+    const std::span<const double> prior = tables_.prior(k);
+    for (std::size_t row = rows.fold_begin(k); row < rows.fold_begin(k + 1); ++row)
+      for (std::size_t c = 0; c < width; ++c) sums_[row * width + c] = prior[c];
     for (const RowSegment& segment : rows.segments(k)) {
-      for (std::size_t row = segment.begin; row < segment.end; ++row) {
-        segment_of_row_[row] = static_cast<std::uint32_t>(segments_.size());
-        std::copy_n(tables_.prior(k).begin(), width, sums_.begin() + static_cast<std::ptrdiff_t>(row * width));
-      }
+      if (rows.has_missing())
+        segment_of_row_.insert(segment_of_row_.end(), segment.end - segment.begin,
+                               static_cast<std::uint32_t>(segments_.size()));
       segments_.push_back(segment);
     }
+  }
   find_components();
   std::vector<StructureChange> changes;
   for (std::size_t f = 0; f < rows.n_features(); ++f)
@@ -85,11 +93,12 @@ Terms SearchScorer::present_terms(std::size_t feature) const {
 /// How many look-ups from `first` on make a small table together; one at least.
 std::size_t SearchScorer::count_joined(const Lookups& lookups, std::size_t first) const {
   std::vector<std::size_t> features;
-  std::size_t cells = 1, largest = kJoinedCells, last = first;
+  const std::size_t worthwhile = rows_.n_rows() / (rows_.n_folds() * kRowsPerJoinedCell);
+  std::size_t cells = 1, largest = std::min(kJoinedCells, worthwhile), last = first;
   for (; last < lookups.size() && !lookups[last].terms->is_sparse(); ++last) {
     const FamilyTerms& family = *lookups[last].terms;
-    largest = std::max(largest, family.n_cells());
-    for (const std::size_t f : family.features)
+    largest = std::max(largest, family.n_cells);
+    for (const auto& [f, stride] : family.digits)
       if (std::find(features.begin(), features.end(), f) == features.end()) {
         features.push_back(f);
         cells *= rows_.n_slots(f);
@@ -105,13 +114,12 @@ Terms SearchScorer::sum_of(std::span<const SignedTerms> lookups) const {
   FamilyTerms sum;
   std::size_t cells = 1;
   for (const SignedTerms& lookup : lookups)
-    for (const std::size_t f : lookup.terms->features)
-      if (std::find(sum.features.begin(), sum.features.end(), f) == sum.features.end()) {
-        sum.features.push_back(f);
-        sum.strides.push_back(static_cast<std::uint32_t>(cells));
+    for (const auto& [f, stride] : lookup.terms->digits)
+      if (find_digit(sum, f) == sum.digits.end()) {
+        sum.digits.push_back({f, static_cast<std::uint32_t>(cells)});
         cells *= rows_.n_slots(f);
       }
-  for (std::size_t k = 0; k <= folds; ++k) sum.begin.push_back(k * cells);
+  sum.n_cells = cells;
   sum.terms.assign(folds * cells * width, 0.0);
   std::vector<std::uint32_t> cell(cells);
   for (const SignedTerms& lookup : lookups) {
@@ -119,16 +127,15 @@ Terms SearchScorer::sum_of(std::span<const SignedTerms> lookups) const {
     // The family's cell for every cell of the sum: built up feature by feature, from the innermost outwards.
     std::size_t size = 1;
     cell[0] = 0;
-    for (const std::size_t f : sum.features) {
-      const auto at = std::find(family.features.begin(), family.features.end(), f);
-      const std::uint32_t step =
-          at == family.features.end() ? 0 : family.strides[static_cast<std::size_t>(at - family.features.begin())];
+    for (const auto& [f, stride] : sum.digits) {
+      const auto digit = find_digit(family, f);
+      const std::uint32_t step = digit == family.digits.end() ? 0 : digit->stride;
       for (std::uint32_t value = 1; value < rows_.n_slots(f); ++value)
         for (std::size_t i = 0; i < size; ++i) cell[value * size + i] = cell[i] + value * step;
       size *= rows_.n_slots(f);
     }
     for (std::size_t k = 0; k < folds; ++k)
-      add_terms(family.fold(k, width), cell.data(), cells, width, lookup.sign, sum.terms.data() + sum.begin[k] * width,
+      add_terms(family.fold(k, width), cell.data(), cells, width, lookup.sign, sum.terms.data() + k * cells * width,
                 isa_);
   }
   return std::make_shared<const FamilyTerms>(std::move(sum));
@@ -171,14 +178,16 @@ SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> chang
   return candidate;
 }
 
-SearchScorer::Candidate SearchScorer::prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes,
+/// All that it adds is added up elsewhere. What it changes is long, and asked for only where rows are judged one by
+/// one.
+SearchScorer::Candidate SearchScorer::prepare_super_parent(const Move& move, const MoveGenerator& generator,
                                                            Base& base) const {
-  std::vector<std::size_t> children;
-  for (const StructureChange& change : changes) children.push_back(change.feature);
-  base = {{}, super_parents_->of(parent, children)};
+  base = {{}, super_parents_->of(move.slot, generator.children_of_all(move))};
   Candidate candidate;
-  if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
-  candidate.changes = std::move(changes);
+  if (rows_.has_missing()) {
+    candidate.changes = generator.expand(move, state_);
+    candidate.inexact_rows = find_inexact_rows(candidate.changes);
+  }
   return candidate;
 }
 
@@ -189,7 +198,7 @@ SearchScorer::Bounds SearchScorer::bounds_of(std::span<const Candidate> candidat
   std::size_t child = rows_.n_features();
   for (const Candidate& candidate : candidates) {
     if (candidate.lookups.size() != 1 || candidate.lookups[0].terms->is_sparse()) return bounds;
-    const std::size_t innermost = candidate.lookups[0].terms->features[0];
+    const std::size_t innermost = candidate.lookups[0].terms->digits[0].feature;
     if (child != rows_.n_features() && child != innermost) return bounds;
     child = innermost;
   }
@@ -199,7 +208,7 @@ SearchScorer::Bounds SearchScorer::bounds_of(std::span<const Candidate> candidat
   for (const Candidate& candidate : candidates)
     for (std::size_t k = 0; k < folds; ++k) {
       const FamilyTerms& family = *candidate.lookups[0].terms;
-      widen_bounds(family.fold(k, width), family.n_cells() * width, row, bounds.low.data() + k * row,
+      widen_bounds(family.fold(k, width), family.n_cells * width, row, bounds.low.data() + k * row,
                    bounds.high.data() + k * row, isa_);
     }
   return bounds;
@@ -225,21 +234,21 @@ void SearchScorer::index_block(const FamilyTerms& family, std::size_t first, std
     std::copy_n(family.index.data() + first, rows, index);
     return;
   }
-  const auto codes = [&](std::size_t i) { return rows_.codes(family.features[i]) + first; };
-  if (family.features.size() == 1) {
-    std::copy_n(codes(0), rows, index);
+  const std::span digits = family.digits;
+  const auto codes = [&](const Digit& digit) { return rows_.codes(digit.feature) + first; };
+  if (digits.size() == 1) {
+    std::copy_n(codes(digits[0]), rows, index);
     return;
   }
-  pair_codes(codes(0), family.strides[0], codes(1), family.strides[1], rows, index, isa_);
-  for (std::size_t i = 2; i < family.features.size(); ++i) add_codes(codes(i), family.strides[i], rows, index, isa_);
+  pair_codes(codes(digits[0]), digits[0].stride, codes(digits[1]), digits[1].stride, rows, index, isa_);
+  for (const Digit& digit : digits.subspan(2)) add_codes(codes(digit), digit.stride, rows, index, isa_);
 }
 
 void SearchScorer::index_rows(const FamilyTerms& family, std::size_t first, std::span<const std::uint32_t> kept,
                               std::uint32_t* index) const {
   std::fill_n(index, kept.size(), std::uint32_t{0});
-  for (std::size_t i = 0; i < family.features.size(); ++i) {
-    const std::uint16_t* codes = rows_.codes(family.features[i]) + first;
-    const std::uint32_t stride = family.strides[i];
+  for (const auto& [feature, stride] : family.digits) {
+    const std::uint16_t* codes = rows_.codes(feature) + first;
     for (std::size_t row = 0; row < kept.size(); ++row) index[row] += codes[kept[row]] * stride;
   }
 }
@@ -267,7 +276,7 @@ void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const 
   }
   const bool bound = candidates.size() >= kLeastToBound && !tables_.grid().has_zeros();
   const Bounds bounds = bound ? bounds_of(candidates) : Bounds{};
-  const std::size_t child = bounds.low.empty() ? 0 : candidates[0].lookups[0].terms->features[0];
+  const std::size_t child = bounds.low.empty() ? 0 : candidates[0].lookups[0].terms->digits[0].feature;
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
@@ -385,10 +394,10 @@ void SearchScorer::score_group(const Group& group, const MoveGenerator& generato
   std::vector<Candidate> candidates;
   std::size_t begin = 0, bytes = 0;
   for (std::size_t i = 0; i < group.size(); ++i) {
-    auto changes = generator.expand(group[i], state_);
     if (group.kind == Move::Kind::kParentOfAll) {
-      candidates.push_back(prepare_super_parent(group.slot, std::move(changes), base));
+      candidates.push_back(prepare_super_parent(group[i], generator, base));
     } else {
+      auto changes = generator.expand(group[i], state_);
       const bool alone = group.size() == 1;
       if (i == 0 && !alone) base = old_terms(changes);
       candidates.push_back(prepare(std::move(changes), alone));
@@ -410,10 +419,8 @@ void SearchScorer::score_group(const Group& group, const MoveGenerator& generato
 /// In the order in which threads take them: what takes long at the end would keep the others waiting.
 void SearchScorer::sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const {
   if (team_.size() == 1) return;
-  std::vector<std::pair<std::size_t, Group>> work;
-  for (const Group& group : groups) work.emplace_back(group.size() * generator.expand(group[0], state_).size(), group);
-  std::stable_sort(work.begin(), work.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = work[i].second;
+  const auto work = [&](const Group& group) { return group.size() * generator.count_changes(group[0]); };
+  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return work(a) > work(b); });
 }
 
 /// Moves by what they change. There may be millions, so they are counted out.

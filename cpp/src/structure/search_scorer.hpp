@@ -76,7 +76,7 @@ class SearchScorer {
   Lookups joined(Lookups lookups) const;
   Base old_terms(std::span<const StructureChange> changes) const;
   Candidate prepare(std::vector<StructureChange> changes, bool alone) const;
-  Candidate prepare_super_parent(std::size_t parent, std::vector<StructureChange> changes, Base& base) const;
+  Candidate prepare_super_parent(const Move& move, const MoveGenerator& generator, Base& base) const;
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
   std::vector<Group> grouped(std::span<const Move> moves);
@@ -116,9 +116,10 @@ class SearchScorer {
   std::vector<std::size_t> order_;
   std::vector<std::uint32_t> others_;
   mutable std::unique_ptr<SuperParentSums> super_parents_;
-  std::vector<std::uint32_t> segment_of_row_;
   std::vector<RowSegment> segments_;
-  // Where cells are missing: which features hang together, and which of them, having children, may be missing.
+  // Where cells are missing: the segment of every row, which features hang together, and which of them, having
+  // children, may be missing.
+  std::vector<std::uint32_t> segment_of_row_;
   std::vector<std::size_t> component_;
   std::vector<std::vector<std::size_t>> missing_parents_;  // by component
   // Rows whose sums were once summed out. If these are ln 0, nothing tells which terms were, so none can be taken away.

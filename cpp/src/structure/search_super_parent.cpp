@@ -8,8 +8,9 @@
 namespace tanager {
 namespace {
 
-/// Joint values of the features of a group, at most; a single feature may have more.
-constexpr std::size_t kGroupCells = 256;
+/// Joint values of the features of a group, at most; a single feature may have more. Fewer where a fold has few rows:
+/// larger groups save look-ups in the rows, but have larger tables to fill for every fold.
+constexpr std::size_t kGroupCells = 256, kRowsPerCell = 8;
 
 /// to[j] = from[j] + added - taken, for cells of `width` numbers; `to` may be `from`, and `added` null for nothing.
 void repeat(const double* from, std::size_t size, std::size_t width, const double* added, const double* taken,
@@ -31,19 +32,20 @@ SuperParentSums::SuperParentSums(const SearchRows& rows, const SearchTables& tab
     : rows_(rows), tables_(tables), isa_(isa), kept_(rows.n_features()) {
   const double bytes = static_cast<double>(rows.n_features() * tables.width()) * static_cast<double>(rows.n_rows()) * 8;
   keeps_ = bytes <= static_cast<double>(memory_limit) / 4;
+  const std::size_t cells = std::min(kGroupCells, rows.n_rows() / (rows.n_folds() * kRowsPerCell));
   for (std::size_t f = 0; f < rows.n_features(); ++f) {
-    if (groups_.empty() || groups_.back().n_cells * rows.n_slots(f) > kGroupCells) groups_.emplace_back();
+    if (groups_.empty() || groups_.back().n_cells * rows.n_slots(f) > cells) groups_.emplace_back();
     groups_.back().features.push_back(f);
     groups_.back().n_cells *= rows.n_slots(f);
   }
   for (Group& group : groups_) {
-    std::vector<std::uint32_t> strides;
+    std::vector<Digit> digits;
     std::uint32_t stride = 1;
     for (const std::size_t f : group.features) {
-      strides.push_back(stride);
+      digits.push_back({f, stride});
       stride *= rows.n_slots(f);
     }
-    const auto cells = cells_of_rows(rows, group.features, strides);
+    const auto cells = cells_of_rows(rows, digits);
     group.index.assign(cells.begin(), cells.end());  // a group has few cells, or one feature
   }
 }
@@ -93,7 +95,7 @@ void SuperParentSums::add_child(std::size_t parent, std::size_t child, double si
 /// A table whose rows say which of its cells is theirs, or one of a single feature.
 void SuperParentSums::add_sparse(const FamilyTerms& family, double sign, std::vector<double>& sums) const {
   const std::size_t width = tables_.width();
-  const auto cells = family.is_sparse() ? family.index : cells_of_rows(rows_, family.features, family.strides);
+  const auto cells = family.is_sparse() ? family.index : cells_of_rows(rows_, family.digits);
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
     const std::size_t first = rows_.fold_begin(k);
     add_terms(family.fold(k, width), cells.data() + first, rows_.fold_begin(k + 1) - first, width, sign,
@@ -116,44 +118,71 @@ SuperParentSums::Child SuperParentSums::child_of(std::size_t parent, std::size_t
   return child;
 }
 
-/// For every fold and group, one table over the parent's value and the group's joint value, grown feature by feature.
-void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
+/// What the children in a group add in one fold, [value of the parent][joint value of the group][width]: grown feature
+/// by feature. Those of the parent's next value begin `stride` numbers later.
+void SuperParentSums::grow(const Group& group, std::span<const Child> children, std::size_t fold, std::size_t values,
+                           std::size_t stride, double* cells) const {
+  const std::size_t width = tables_.width();
+  for (std::size_t value = 0; value < values; ++value, cells += stride) {
+    std::fill_n(cells, width, 0.0);
+    std::size_t size = 1;
+    for (std::size_t i = 0; i < group.features.size(); ++i) {
+      const std::size_t slots = rows_.n_slots(group.features[i]);
+      const Child& child = children[i];
+      const double* added = child.with ? child.with + (fold * values + value) * slots * width : nullptr;
+      const double* taken = child.with ? child.without->fold(fold, width) : nullptr;
+      // From the last value down, so that what is there is overwritten last.
+      for (std::size_t v = slots; v-- > 0;)
+        repeat(cells, size, width, child.with ? added + v * width : nullptr, child.with ? taken + v * width : nullptr,
+               cells + v * size * width);
+      size *= slots;
+    }
+  }
+}
+
+/// Adds what the children in some groups add, looked up in one table per fold and group.
+void SuperParentSums::add_groups(std::size_t parent, std::span<const Active> active, std::vector<double>& sums) const {
   const std::size_t width = tables_.width(), values = rows_.n_slots(parent);
-  std::vector<double> grown;
-  std::vector<std::uint32_t> index(rows_.n_rows());
+  std::size_t stride = 0;
+  for (const Active& each : active) stride += each.group->n_cells * width;
+  std::vector<double> grown(values * stride);
+  std::vector<std::uint32_t> index(width == 1 ? 0 : rows_.n_rows());
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
+    const std::size_t first = rows_.fold_begin(k), rows = rows_.fold_begin(k + 1) - first;
+    SharedTables tables{active.size(), {}, {}, stride};
+    double* cells = grown.data();
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const Group& group = *active[i].group;
+      grow(group, active[i].children, k, values, stride, cells);
+      tables.terms[i] = cells;
+      tables.index[i] = group.index.data() + first;
+      cells += group.n_cells * width;
+    }
+    if (width == 1) {
+      add_shared_terms(tables, rows_.codes(parent) + first, rows, sums.data() + first);
+      continue;
+    }
+    pair_codes(tables.index[0], 1, rows_.codes(parent) + first, static_cast<std::uint32_t>(active[0].group->n_cells),
+               rows, index.data(), isa_);
+    add_terms(grown.data(), index.data(), rows, width, 1.0, sums.data() + first * width, isa_);
+  }
+}
+
+void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
+  const std::size_t at_once = tables_.width() == 1 ? SharedTables::kMost : 1;
+  std::vector<Active> active;
   for (const Group& group : groups_) {
-    std::vector<Child> children;
+    Active next{&group, {}};
     bool any = false;
     for (const std::size_t f : group.features) {
-      children.push_back(is_child[f] ? child_of(parent, f) : Child{});
-      if (is_child[f] && !children.back().with) add_child(parent, f, 1.0, sums);
-      any |= children.back().with != nullptr;
+      next.children.push_back(is_child[f] ? child_of(parent, f) : Child{});
+      if (is_child[f] && !next.children.back().with) add_child(parent, f, 1.0, sums);
+      any |= next.children.back().with != nullptr;
     }
-    if (!any) continue;
-    pair_codes(group.index.data(), 1, rows_.codes(parent), static_cast<std::uint32_t>(group.n_cells), index.size(),
-               index.data(), isa_);
-    for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
-      grown.resize(values * group.n_cells * width);
-      for (std::size_t value = 0; value < values; ++value) {
-        double* cells = grown.data() + value * group.n_cells * width;
-        std::fill_n(cells, width, 0.0);
-        std::size_t size = 1;
-        for (std::size_t i = 0; i < group.features.size(); ++i) {
-          const std::size_t slots = rows_.n_slots(group.features[i]);
-          const Child& child = children[i];
-          const double* added = child.with ? child.with + (k * values + value) * slots * width : nullptr;
-          const double* taken = child.with ? child.without->fold(k, width) : nullptr;
-          // From the last value down, so that what is there is overwritten last.
-          for (std::size_t v = slots; v-- > 0;)
-            repeat(cells, size, width, child.with ? added + v * width : nullptr,
-                   child.with ? taken + v * width : nullptr, cells + v * size * width);
-          size *= slots;
-        }
-      }
-      const std::size_t first = rows_.fold_begin(k);
-      add_terms(grown.data(), index.data() + first, rows_.fold_begin(k + 1) - first, width, 1.0,
-                sums.data() + first * width, isa_);
-    }
+    if (any) active.push_back(std::move(next));
+    if (active.size() < at_once && &group != &groups_.back()) continue;
+    if (!active.empty()) add_groups(parent, active, sums);
+    active.clear();
   }
 }
 

@@ -40,7 +40,15 @@ class SuperParentSums {
     Terms without, shared;
     std::vector<double> own;
   };
+  /// A group some of whose features are children.
+  struct Active {
+    const Group* group;
+    std::vector<Child> children;
+  };
   Child child_of(std::size_t parent, std::size_t feature) const;
+  void grow(const Group& group, std::span<const Child> children, std::size_t fold, std::size_t values,
+            std::size_t stride, double* cells) const;
+  void add_groups(std::size_t parent, std::span<const Active> active, std::vector<double>& sums) const;
   void build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const;
   void add_sparse(const FamilyTerms& family, double sign, std::vector<double>& sums) const;
   void add_child(std::size_t parent, std::size_t child, double sign, std::vector<double>& sums) const;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "graph/spanning_tree.hpp"
-#include "structure/search_cells.hpp"
 #include "support/infinity.hpp"
 #include "tanager/counts.hpp"
 
@@ -288,15 +287,14 @@ Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& par
 
 FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size_t>& parents) const {
   FamilyTerms family;
-  family.features.reserve(parents.size() + 1);
-  family.features.push_back(child);
-  family.features.insert(family.features.end(), parents.rbegin(), parents.rend());
+  family.digits.reserve(parents.size() + 1);
   std::size_t cells = 1;
-  family.strides.resize(family.features.size());
-  for (std::size_t i = 0; i < family.features.size(); ++i) {
-    family.strides[i] = static_cast<std::uint32_t>(cells);
-    cells *= rows_.n_slots(family.features[i]);
-  }
+  const auto add = [&](std::size_t feature) {
+    family.digits.push_back({feature, static_cast<std::uint32_t>(cells)});
+    cells *= rows_.n_slots(feature);
+  };
+  add(child);
+  std::for_each(parents.rbegin(), parents.rend(), add);
   // A sparse table has whole counts of complete rows only, and its logarithms are looked up.
   if (cells * rows_.n_folds() > 2 * rows_.n_rows() && !log_counts_.empty() && !rows_.has_missing())
     compute_sparse(family);
@@ -306,28 +304,27 @@ FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size
 }
 
 void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
-  const std::size_t child = family.features[0], folds = rows_.n_folds(), s = rows_.n_classes();
+  const std::size_t child = family.digits[0].feature, folds = rows_.n_folds(), s = rows_.n_classes();
   const std::size_t slots = rows_.n_slots(child), configurations = cells / slots;
-  family.begin.resize(folds + 1);
-  for (std::size_t k = 0; k <= folds; ++k) family.begin[k] = k * cells;
+  family.n_cells = cells;
   family.terms.assign(folds * cells * width_, 0.0);
   std::vector<bool> observed;  // configurations without a missing parent; empty if no parent is ever missing
   if (rows_.has_missing()) {
     family.logs.resize(folds);
     observed.assign(configurations, true);
-    for (std::size_t i = 1; i < family.features.size(); ++i)
+    for (const auto& [parent, stride] : std::span(family.digits).subspan(1))
       for (std::size_t j = 0; j < configurations; ++j)
-        observed[j] = observed[j] && j * slots / family.strides[i] % rows_.n_slots(family.features[i]) <
-                                         rows_.n_values(family.features[i]);
+        observed[j] = observed[j] && j * slots / stride % rows_.n_slots(parent) < rows_.n_values(parent);
   }
-  if (family.features.size() == 1 && !single_counts_.empty()) {
+  if (family.digits.size() == 1 && !single_counts_.empty()) {
     for (std::size_t k = 0; k < folds; ++k)
       estimate(
           family, k,
           CountView<float>{single_counts_.data() + k * single_counts_.size() / folds + single_offsets_[child], 0, s},
           observed);
-  } else if (family.features.size() == 2 && !pair_counts_.empty()) {
-    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, pair_view(family.features[1], child, k), observed);
+  } else if (family.digits.size() == 2 && !pair_counts_.empty()) {
+    const std::size_t parent = family.digits[1].feature;
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, pair_view(parent, child, k), observed);
   } else {
     const auto counts = training_counts(family, cells);
     for (std::size_t k = 0; k < folds; ++k)
@@ -339,7 +336,7 @@ void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
 std::vector<std::vector<double>> SearchTables::training_counts(const FamilyTerms& family, std::size_t cells) const {
   const std::size_t s = rows_.n_classes(), folds = rows_.n_folds();
   const auto weights = rows_.data().weights();
-  const std::vector<std::uint32_t> cell = cells_of_rows(rows_, family.features, family.strides);
+  const std::vector<std::uint32_t> cell = cells_of_rows(rows_, family.digits);
   std::vector<Cells> counts(folds, Cells{std::vector<double>(cells * s, 0.0)});
   for (std::size_t k = 0; k < folds; ++k)
     for (const RowSegment& segment : rows_.segments(k)) {
@@ -366,11 +363,11 @@ double SearchTables::log_sum(double sum, std::size_t child) const {
 template <class T>
 void SearchTables::estimate(FamilyTerms& family, std::size_t k, const CountView<T>& counts,
                             const std::vector<bool>& observed) const {
-  const std::size_t child = family.features[0], s = rows_.n_classes();
+  const std::size_t child = family.digits[0].feature, s = rows_.n_classes();
   const std::size_t values = rows_.n_values(child), slots = rows_.n_slots(child);
-  const std::size_t configurations = family.n_cells() / slots;
+  const std::size_t configurations = family.n_cells / slots;
   const double uniform = grid_.round(-std::log(static_cast<double>(values)));
-  double* terms = family.terms.data() + family.begin[k] * width_;
+  double* terms = family.terms.data() + k * family.n_cells * width_;
   if (width_ == 1 && !log_counts_.empty() && family.logs.empty()) {
     estimate_difference(child, configurations, counts, terms);
     return;
@@ -450,15 +447,14 @@ bool SearchTables::reserve(std::size_t bytes, std::size_t freed) const {
 /// As `compute_dense`, but only for cells that rows of the fold are in. Counts of a cell and of a configuration of the
 /// parents: all rows less those of the fold.
 void SearchTables::compute_sparse(FamilyTerms& family) const {
-  const std::size_t child = family.features[0], folds = rows_.n_folds(), s = rows_.n_classes();
+  const std::size_t child = family.digits[0].feature, folds = rows_.n_folds(), s = rows_.n_classes();
   const double uniform = grid_.round(-std::log(static_cast<double>(rows_.n_values(child))));
-  std::vector<std::uint32_t> configuration = cells_of_rows(rows_, family.features, family.strides);
+  std::vector<std::uint32_t> configuration = cells_of_rows(rows_, family.digits);
   std::vector<std::uint32_t> cell = configuration;
   for (std::uint32_t& j : configuration) j /= rows_.n_slots(child);
   const ClassCounts cells(rows_, number_distinct(cell), cell);
   const ClassCounts configurations(rows_, number_distinct(configuration), configuration);
 
-  family.strides.clear();
   family.index.resize(rows_.n_rows());
   family.begin.push_back(0);
   std::vector<std::uint32_t> place(cells.size()), place_of_configuration(configurations.size());

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "structure/search_cells.hpp"
 #include "structure/search_grid.hpp"
 #include "structure/search_rows.hpp"
 #include "support/guarded.hpp"
@@ -21,19 +22,20 @@ namespace tanager {
 
 /// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `features`, a missing value
 /// being one more: such cells are zero. Where there would be more cells than rows, a fold has only those that its rows
-/// need, and the rows say which.
+/// need, and the rows say which. There may be many thousands, so they are kept in few pieces of memory.
 struct FamilyTerms {
-  std::vector<std::size_t> features;   ///< the child, then the parents in increasing order
-  std::vector<std::uint32_t> strides;  ///< of each feature's code in the cell's number; none in a sparse table
-  std::vector<std::uint32_t> index;    ///< the cell of every row in its fold; only in a sparse table
-  std::vector<std::size_t> begin;      ///< of every fold's cells, and their end
-  std::vector<double> terms;           ///< [fold][cell][width]
+  std::vector<Digit> digits;         ///< the child, then the parents from the last to the first
+  std::size_t n_cells = 0;           ///< of every fold; not of a sparse table
+  std::vector<std::uint32_t> index;  ///< the cell of every row in its fold; only in a sparse table
+  std::vector<std::size_t> begin;    ///< of every fold's cells, and their end; only in a sparse table
+  std::vector<double> terms;         ///< [fold][cell][width]
   /// ln P per fold, laid out as in Network: only where cells are missing.
   std::vector<std::vector<double>> logs;
 
   bool is_sparse() const { return !index.empty(); }
-  std::size_t n_cells() const { return begin[1]; }  ///< of a table that is not sparse
-  const double* fold(std::size_t k, std::size_t width) const { return terms.data() + begin[k] * width; }
+  const double* fold(std::size_t k, std::size_t width) const {
+    return terms.data() + (is_sparse() ? begin[k] : k * n_cells) * width;
+  }
   std::size_t bytes() const;
 };
 
