@@ -79,9 +79,9 @@ def threads(report: Report, options: Options) -> None:
 def two_threads(
     report: Report, options: Options, name: str, single: Call, double: Call, at_least: float | None = None
 ) -> None:
-    """Report the wall time of one thread over that of two; judged only if the machine was idle meanwhile.
+    """Report the wall time of one thread over that of two; judged only if the machine had two cores to give meanwhile.
 
-    Beside it stands what a pure loop gains in the same turns: nothing gains more.
+    Beside it stands what a pure loop gains in the same turns: where that is far from two, so is all else.
     """
     times, quiet = race_when_quiet(single, double, 20 * options.seconds)
     report.table(name, [Row(n, t) for n, t in times.items()])
@@ -91,7 +91,7 @@ def two_threads(
         times["one thread"].wall / times["two threads"].wall,
         "x",
         judged=report.judge and quiet,
-        remark=f"a pure loop: {ceiling:.2f} x" + ("" if quiet else "; the machine was never idle"),
+        remark=f"a pure loop: {ceiling:.2f} x" + ("" if quiet else "; the machine never had two cores to give"),
         at_least=at_least,
     )
 

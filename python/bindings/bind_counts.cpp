@@ -109,6 +109,12 @@ CountSet count_dataset(const Dataset& data, const std::string& scope, const Fami
   return count(data, tables, chosen, threads);
 }
 
+CountSet count_other_families(const CountSet& counts, const Dataset& data, const FamilyPairs& families, int threads) {
+  const std::vector<Family> chosen = to_families(families);
+  const py::gil_scoped_release nogil;
+  return count_families(data, counts, chosen, threads);
+}
+
 void add_dataset(CountSet& counts, const Dataset& data, int threads) {
   const py::gil_scoped_release nogil;
   count_into(data, counts, threads);
@@ -157,6 +163,7 @@ void bind_counts(py::module_& m) {
           py::arg("child"), py::arg("parents"))
       .def("recoded", &recoded, py::arg("cardinalities"), py::arg("n_classes"), py::arg("features").noconvert(),
            py::arg("classes").noconvert())
+      .def("with_families", &count_other_families, py::arg("dataset"), py::arg("families"), py::arg("threads") = 1)
       .def("add_rows", &add_dataset, py::arg("dataset"), py::arg("threads") = 1)
       .def("cells", &all_cells)
       .def(py::self += py::self)

@@ -253,15 +253,16 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
         return encoder, classes, counts, None
 
     def _count(self, schema: Schema, dataset: _core.Dataset) -> _core.CountSet:
-        self._check_tables(schema, dataset.cardinalities, dataset.n_classes)
-        scope, families = self._requirements(schema)
+        scope, families = self._check_tables(schema, dataset.cardinalities, dataset.n_classes)
         return _core.CountSet.count(dataset, scope, families, self._threads())
 
-    def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> None:
+    def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> Requirements:
+        """Return what must be counted, if no table of that is too large."""
         scope, families = self._requirements(schema)
         largest = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[: 2 if scope == "pairs" else 1]
         tables = [(largest[0], largest[1:]), *families]
         check_table_sizes(schema.feature_names, sizes, n_classes, tables)
+        return scope, families
 
     def _learn_from(
         self,

@@ -33,6 +33,8 @@ class ColumnEncoder:
     kind : {"category", "interval"}
     categories : ndarray, default=None
         The categories in the order of their codes.
+    dtype : NumPy dtype, default=None
+        What they are kept as, if not as they come.
     cuts : ndarray of float64, default=None
         Increasing; code i means cuts[i-1] < x <= cuts[i].
     declared : {"", "dtype", "user"}, default=""
@@ -44,6 +46,7 @@ class ColumnEncoder:
         kind: Literal["category", "interval"],
         *,
         categories: npt.NDArray[Any] | None = None,
+        dtype: npt.DTypeLike | None = None,
         cuts: npt.NDArray[np.float64] | None = None,
         declared: Declared = "",
     ) -> None:
@@ -54,7 +57,7 @@ class ColumnEncoder:
         if kind == "interval":
             self.cuts = np.array(cuts, dtype=np.float64)
         elif categories is not None:
-            self.categories = np.array(categories)
+            self.categories = np.array(categories, dtype=dtype)
         self._freeze()
 
     @property

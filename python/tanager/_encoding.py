@@ -184,9 +184,8 @@ def _learn_integers(table: Table, array: npt.NDArray[Any], threads: int) -> tupl
     keys, codes = _core.learn_integers(array, threads)
     for i, found in enumerate(keys):
         check_number(len(found), table.label(i))
-    return Encoder(
-        [ColumnEncoder("category", categories=found.astype(array.dtype)) for found in keys], table.names
-    ), codes
+    columns = [ColumnEncoder("category", categories=found, dtype=array.dtype) for found in keys]
+    return Encoder(columns, table.names), codes
 
 
 def _learn_intervals(

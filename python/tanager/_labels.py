@@ -75,6 +75,9 @@ def _number_text(y: Any, first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]
 
 def _text_column(y: Any) -> CodedColumn | None:
     """Return a column of strings or of categories; None if these are other labels."""
+    if isinstance(y, np.ndarray):
+        return None
+
     from narwhals import dependencies
 
     column: Column

@@ -77,7 +77,7 @@ class Learning:
         dataset, recount = self.dataset, self.recount
         check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, families)
         if dataset is not None:
-            return replace(self, counts=_core.CountSet.count(dataset, "singles", families, self.threads))
+            return replace(self, counts=self.counts.with_families(dataset, families, self.threads))
         if recount is None:
             raise ValueError("a structure whose tables were not counted before needs all rows at once: use fit")
         return replace(self, counts=recount(families))

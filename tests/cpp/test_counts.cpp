@@ -331,6 +331,22 @@ TEST(tables_of_any_family_the_set_can_answer) {
   CHECK_THROWS(InvalidInput, counts.family(5), "family 5 was asked for");
 }
 
+TEST(other_families_are_counted_beside_the_singles_that_are_there) {
+  for (const bool weighted : {false, true})
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{60}, std::size_t{5000}}) {
+      const Dataset data = random_dataset(kMixed, {3, 0, 0, false}, rows, weighted, 23);
+      for (const CountScope scope : {CountScope::kSingles, CountScope::kPairs}) {
+        const CountSet found = count_families(data, count(data, scope), kFamilies, 2);
+        CHECK(found.scope() == CountScope::kSingles);
+        CHECK(found.families() == kFamilies);
+        check_against_reference(data, found);
+      }
+    }
+  const Dataset data = random_dataset(kMixed, {3, 0, 0, false}, 50, false, 24);
+  const CountSet others = count(random_dataset(kMixed, {2, 0, 0, false}, 50, false, 24), CountScope::kSingles);
+  CHECK_THROWS(InvalidInput, count_families(data, others, kFamilies), "over the same variables only");
+}
+
 TEST(sets_add_and_subtract) {
   const Dataset data = random_dataset(kMixed, {3, 0, 0, false}, 900, false, 8);
   std::vector<std::size_t> rows(900);

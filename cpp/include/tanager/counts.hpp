@@ -108,6 +108,11 @@ CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>&
 /// cardinalities or the number of classes differ.
 void count_into(const Dataset& data, CountSet& counts, int threads = 1);
 
+/// Counts of other families in the rows that `counts` came from: those of the class and of single features are taken
+/// from there where they are whole, and only the families are counted. The same as `count` with kSingles.
+CountSet count_families(const Dataset& data, const CountSet& counts, const std::vector<Family>& families,
+                        int threads = 1);
+
 /// Counts of one family, on its own.
 CountTable count_family(const Dataset& data, const Family& family);
 

@@ -39,10 +39,15 @@ class Counter {
     }
     add_singles();
     if (scope_ == CountScope::kPairs) add_pairs();
-    for (std::size_t i = 0; i < counts_.families().size(); ++i)
-      tasks_.push_back([this, i] { count_direct(data_, counts_.families()[i], counts_.family(i)); });
+    add_families();
     if (!tasks_.empty()) phases.push_back({tasks_.size(), [this](std::size_t i, std::size_t) { tasks_[i](); }});
     run_phases(phases, threads);
+  }
+
+  /// Nothing but the families.
+  void run_families(int threads) {
+    add_families();
+    parallel_for(tasks_.size(), 1, threads, [this](std::size_t i, std::size_t) { tasks_[i](); });
   }
 
  private:
@@ -101,6 +106,11 @@ class Counter {
     }
   }
 
+  void add_families() {
+    for (std::size_t i = 0; i < counts_.families().size(); ++i)
+      tasks_.push_back([this, i] { count_direct(data_, counts_.families()[i], counts_.family(i)); });
+  }
+
   void add_histogram(std::optional<std::size_t> u, std::vector<std::size_t> some) {
     tasks_.push_back(
         [this, u, features = std::move(some)] { count_by_histogram(data_, {u, features}, tables_of(u, features)); });
@@ -120,6 +130,11 @@ class Counter {
   Tasks tasks_;
 };
 
+void check_variables(const Dataset& data, const CountSet& counts) {
+  if (!std::ranges::equal(data.cardinalities(), counts.cardinalities()) || data.n_classes() != counts.n_classes())
+    throw InvalidInput("rows add to counts over the same variables only, but values or classes differ in number");
+}
+
 }  // namespace
 
 CountSet count_with(const Dataset& data, CountScope scope, const std::vector<Family>& families, int threads,
@@ -138,10 +153,23 @@ void count_into(const Dataset& data, CountSet& counts, int threads) {
     counts += count(data, counts.scope(), counts.families(), threads);
     return;
   }
-  if (!std::ranges::equal(data.cardinalities(), counts.cardinalities()) || data.n_classes() != counts.n_classes())
-    throw InvalidInput("rows add to counts over the same variables only, but values or classes differ in number");
+  check_variables(data, counts);
   const int worth = worthwhile_threads(data, counts.scope(), counts.families().size(), threads);
   if (data.n_rows() > 0) Counter(data, counts.scope(), CountOptions{}, counts).run(worth);
+}
+
+CountSet count_families(const Dataset& data, const CountSet& counts, const std::vector<Family>& families, int threads) {
+  // Weights that were added up in another order, or taken away, may differ in their last digits.
+  if (data.is_weighted()) return count(data, CountScope::kSingles, families, threads);
+  check_variables(data, counts);
+  CountSet found(data.cardinalities(), data.n_classes(), CountScope::kSingles, families);
+  std::ranges::copy(counts.class_counts(), found.class_counts().begin());
+  for (std::size_t f = 0; f < data.n_features(); ++f) std::ranges::copy(counts.single(f), found.single(f).begin());
+  if (data.n_rows() > 0) {
+    const int worth = worthwhile_threads(data, CountScope::kSingles, families.size(), threads);
+    Counter(data, CountScope::kSingles, CountOptions{}, found).run_families(worth);
+  }
+  return found;
 }
 
 CountTable count_family(const Dataset& data, const Family& family) {
