@@ -103,6 +103,8 @@ TEST(the_first_exception_stops_the_rest) {
                    team.run_items(100000,
                                   [&](std::size_t i, std::size_t) {
                                     if (i == 5) throw std::runtime_error("item five");
+                                    // So long that a thread which is kept from its core may throw late, too.
+                                    if (i > 5) std::this_thread::sleep_for(std::chrono::microseconds(10));
                                     ++done;
                                   }),
                    "item five");
