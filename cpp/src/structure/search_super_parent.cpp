@@ -11,6 +11,8 @@ namespace {
 /// Joint values of the features of a group, at most; a single feature may have more. Fewer where a fold has few rows:
 /// larger groups save look-ups in the rows, but have larger tables to fill for every fold.
 constexpr std::size_t kGroupCells = 256, kRowsPerCell = 8;
+/// With this many terms of its children or more, a group is added alone.
+constexpr std::size_t kTermsAtOnce = std::size_t{1} << 17;
 
 /// to[j] = from[j] + added - taken, for cells of `width` numbers; `to` may be `from`, and `added` null for nothing.
 void repeat(const double* from, std::size_t size, std::size_t width, const double* added, const double* taken,
@@ -168,21 +170,27 @@ void SuperParentSums::add_groups(std::size_t parent, std::span<const Active> act
   }
 }
 
+/// Groups are added several at once, but only while the terms of their children are few: one child alone may have as
+/// many as memory allows.
 void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_child, std::vector<double>& sums) const {
   const std::size_t at_once = tables_.width() == 1 ? SharedTables::kMost : 1;
   std::vector<Active> active;
+  std::size_t n_terms = 0;
   for (const Group& group : groups_) {
     Active next{&group, {}};
     bool any = false;
     for (const std::size_t f : group.features) {
       next.children.push_back(is_child[f] ? child_of(parent, f) : Child{});
-      if (is_child[f] && !next.children.back().with) add_child(parent, f, 1.0, sums);
-      any |= next.children.back().with != nullptr;
+      const bool found = next.children.back().with != nullptr;
+      if (is_child[f] && !found) add_child(parent, f, 1.0, sums);
+      if (found) n_terms += rows_.n_folds() * rows_.n_slots(parent) * rows_.n_slots(f);
+      any |= found;
     }
     if (any) active.push_back(std::move(next));
-    if (active.size() < at_once && &group != &groups_.back()) continue;
+    if (active.size() < at_once && n_terms < kTermsAtOnce && &group != &groups_.back()) continue;
     if (!active.empty()) add_groups(parent, active, sums);
     active.clear();
+    n_terms = 0;
   }
 }
 
