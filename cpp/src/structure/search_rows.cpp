@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -57,10 +56,14 @@ Dataset reordered(const Dataset& data, std::span<const std::size_t> order, Threa
   return Dataset(std::move(features), moved(data.target()), std::move(weights));
 }
 
-/// Where the rows of the first one's class end, among rows ordered by class.
+/// Where the rows of the first one's class end, among rows ordered by class: found by halving.
 std::size_t end_of_class(const Column& target, std::size_t first, std::size_t end) {
-  const auto rows = std::views::iota(first, end);
-  return *std::ranges::partition_point(rows, [&](std::size_t row) { return target[row] == target[first]; });
+  std::size_t inside = first;  // of the class; `end` is not, or beyond
+  while (inside + 1 < end) {
+    const std::size_t middle = inside + (end - inside) / 2;
+    (target[middle] == target[first] ? inside : end) = middle;
+  }
+  return inside + 1;
 }
 
 template <class T>
