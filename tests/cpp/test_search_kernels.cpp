@@ -1,6 +1,8 @@
-// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact.
+// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact, and the
+// memory of their tables.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -12,6 +14,7 @@
 #include "structure/search_grid.hpp"
 #include "structure/search_kernels.hpp"
 #include "support/cpu.hpp"
+#include "support/shelf.hpp"
 
 using namespace tanager;
 
@@ -388,6 +391,37 @@ TEST(distinct_values_are_numbered_in_the_order_they_come) {
       CHECK_EQ(number_distinct(values), known.size());
       CHECK(values == expected);
     }
+}
+
+TEST(what_lies_on_a_shelf_is_aligned_and_apart) {
+  std::mt19937_64 random(7);
+  Shelf shelf;
+  struct Piece {
+    unsigned char* begin;
+    std::size_t size;
+    unsigned char fill;
+  };
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const std::size_t size = i % 97 == 5 ? 40'000 : random() % 300, alignment = std::size_t{1} << random() % 5;
+    auto* begin = static_cast<unsigned char*>(shelf.allocate(size, alignment));
+    CHECK_EQ(reinterpret_cast<std::uintptr_t>(begin) % alignment, 0u);
+    pieces.push_back({begin, size, static_cast<unsigned char>(i)});
+    std::fill_n(begin, size, pieces.back().fill);
+  }
+  for (const Piece& piece : pieces)
+    CHECK(std::all_of(piece.begin, piece.begin + piece.size, [&](unsigned char c) { return c == piece.fill; }));
+}
+
+TEST(room_on_a_shelf_is_for_neighbors) {
+  Shelf shelf;
+  CHECK(shelf.more_for(100) >= 100);
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{100'000}}) {
+    shelf.make_room(bytes);
+    CHECK_EQ(shelf.more_for(bytes), 0u);
+    auto* first = static_cast<std::byte*>(shelf.allocate(bytes / 2, 8));
+    CHECK(shelf.allocate(bytes / 2, 8) == first + bytes / 2);
+  }
 }
 
 TEST_MAIN

@@ -24,7 +24,7 @@ constexpr std::size_t kTablesAtOnce = 4;
 /// Work between two calls of poll, in terms looked up.
 constexpr double kPollWork = 1 << 26;
 
-std::vector<Digit>::const_iterator find_digit(const FamilyTerms& family, std::size_t feature) {
+auto find_digit(const FamilyTerms& family, std::size_t feature) {
   return std::find_if(family.digits.begin(), family.digits.end(),
                       [&](const Digit& digit) { return digit.feature == feature; });
 }

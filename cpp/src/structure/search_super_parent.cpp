@@ -97,10 +97,12 @@ void SuperParentSums::add_child(std::size_t parent, std::size_t child, double si
 /// A table whose rows say which of its cells is theirs, or one of a single feature.
 void SuperParentSums::add_sparse(const FamilyTerms& family, double sign, std::vector<double>& sums) const {
   const std::size_t width = tables_.width();
-  const auto cells = family.is_sparse() ? family.index : cells_of_rows(rows_, family.digits);
+  std::vector<std::uint32_t> found;
+  if (!family.is_sparse()) found = cells_of_rows(rows_, family.digits);
+  const std::uint32_t* cells = family.is_sparse() ? family.index.data() : found.data();
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {
     const std::size_t first = rows_.fold_begin(k);
-    add_terms(family.fold(k, width), cells.data() + first, rows_.fold_begin(k + 1) - first, width, sign,
+    add_terms(family.fold(k, width), cells + first, rows_.fold_begin(k + 1) - first, width, sign,
               sums.data() + first * width, isa_);
   }
 }

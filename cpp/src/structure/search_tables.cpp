@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <new>
 #include <numeric>
 
 #include "graph/spanning_tree.hpp"
@@ -89,7 +90,8 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
       grid_(make_grid(rows, options)),
       width_(width_for(rows.n_classes(), grid_)),
       memory_limit_(options.memory_limit),
-      small_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0) {
+      small_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0),
+      shelves_(small_.empty() ? 0 : rows.n_features()) {
   // Folds are few and take long to count; logarithms are in small pieces that fill the gap at the end.
   Tasks logarithms, tasks;
   add_logarithms(logarithms);
@@ -255,20 +257,52 @@ bool SearchTables::fits(std::size_t child, std::span<const std::size_t> parents,
          (cells * copies * sizeof(double) <= static_cast<double>(memory_limit_) || (parents.empty() && added.empty()));
 }
 
+std::size_t SearchTables::count_cells(std::size_t child, std::span<const std::size_t> parents) const {
+  std::size_t cells = rows_.n_slots(child);
+  for (const std::size_t p : parents) cells *= rows_.n_slots(p);
+  return cells;
+}
+
+/// A sparse table has whole counts of complete rows only, and its logarithms are looked up.
+bool SearchTables::is_sparse(std::size_t cells) const {
+  return cells * rows_.n_folds() > 2 * rows_.n_rows() && !log_counts_.empty() && !rows_.has_missing();
+}
+
 Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
-  if (!small_.empty() && parents.size() <= 1) {
-    auto& place = small_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
-    if (const FamilyTerms* known = place.load(std::memory_order_acquire)) return kept_elsewhere(known);
-    auto made = std::make_unique<const FamilyTerms>(compute(child, parents));
-    return kept_.with([&](Kept& kept) -> Terms {
-      if (const FamilyTerms* known = place.load(std::memory_order_relaxed)) return kept_elsewhere(known);
-      if (kept.bytes + made->bytes() > memory_limit_) return Terms(std::move(made));
-      kept.bytes += made->bytes();
-      place.store(made.get(), std::memory_order_release);
-      kept.small.push_back(std::move(made));
-      return kept_elsewhere(kept.small.back().get());
-    });
+  if (small_.empty() || parents.size() > 1) return find_large(child, parents);
+  auto& place = small_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
+  if (const FamilyTerms* known = place.load(std::memory_order_acquire)) return kept_elsewhere(known);
+  const std::size_t cells = count_cells(child, parents);
+  return is_sparse(cells) ? find_large(child, parents) : add_small(child, parents, cells, place);
+}
+
+/// Memory that a dense table takes on a shelf.
+std::size_t SearchTables::dense_bytes(std::size_t child, std::size_t cells, std::size_t parents) const {
+  const std::size_t folds = rows_.n_folds();
+  std::size_t bytes = sizeof(FamilyTerms) + (parents + 1) * sizeof(Digit) + folds * cells * width_ * sizeof(double);
+  if (rows_.has_missing()) {
+    const std::size_t logs = cells / rows_.n_slots(child) * rows_.n_values(child) * rows_.n_classes();
+    bytes += folds * (sizeof(std::pmr::vector<double>) + logs * sizeof(double));
   }
+  return bytes;
+}
+
+Terms SearchTables::add_small(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
+                              std::atomic<const FamilyTerms*>& place) const {
+  const Terms kept = shelves_[child].with([&](Shelf& shelf) -> Terms {
+    if (const FamilyTerms* known = place.load(std::memory_order_relaxed)) return kept_elsewhere(known);
+    const std::size_t bytes = dense_bytes(child, cells, parents.size());
+    if (const std::size_t more = shelf.more_for(bytes); more > 0 && !reserve(more, 0)) return nullptr;
+    shelf.make_room(bytes);
+    const auto* made = ::new (shelf.allocate(sizeof(FamilyTerms), alignof(FamilyTerms)))
+        FamilyTerms(compute(child, parents, &shelf));
+    place.store(made, std::memory_order_release);
+    return kept_elsewhere(made);
+  });
+  return kept ? kept : std::make_shared<const FamilyTerms>(compute(child, parents));
+}
+
+Terms SearchTables::find_large(std::size_t child, const std::vector<std::size_t>& parents) const {
   std::pair key{child, parents};
   const FamilyTerms* known = kept_.with([&](const Kept& kept) {
     const auto found = kept.large.find(key);
@@ -285,8 +319,9 @@ Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& par
   });
 }
 
-FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size_t>& parents) const {
-  FamilyTerms family;
+FamilyTerms SearchTables::compute(std::size_t child, std::span<const std::size_t> parents,
+                                  std::pmr::memory_resource* memory) const {
+  FamilyTerms family(memory);
   family.digits.reserve(parents.size() + 1);
   std::size_t cells = 1;
   const auto add = [&](std::size_t feature) {
@@ -295,8 +330,7 @@ FamilyTerms SearchTables::compute(std::size_t child, const std::vector<std::size
   };
   add(child);
   std::for_each(parents.rbegin(), parents.rend(), add);
-  // A sparse table has whole counts of complete rows only, and its logarithms are looked up.
-  if (cells * rows_.n_folds() > 2 * rows_.n_rows() && !log_counts_.empty() && !rows_.has_missing())
+  if (is_sparse(cells))
     compute_sparse(family);
   else
     compute_dense(family, cells);
@@ -311,6 +345,7 @@ void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
   std::vector<bool> observed;  // configurations without a missing parent; empty if no parent is ever missing
   if (rows_.has_missing()) {
     family.logs.resize(folds);
+    for (auto& logs : family.logs) logs.reserve(configurations * rows_.n_values(child) * s);
     observed.assign(configurations, true);
     for (const auto& [parent, stride] : std::span(family.digits).subspan(1))
       for (std::size_t j = 0; j < configurations; ++j)

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,21 +17,25 @@
 #include "structure/search_rows.hpp"
 #include "support/guarded.hpp"
 #include "support/parallel.hpp"
+#include "support/shelf.hpp"
 #include "tanager/search.hpp"
 
 namespace tanager {
 
 /// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `features`, a missing value
 /// being one more: such cells are zero. Where there would be more cells than rows, a fold has only those that its rows
-/// need, and the rows say which. There may be many thousands, so they are kept in few pieces of memory.
+/// need, and the rows say which. There may be many thousands, so all that one has lies in the memory it is given.
 struct FamilyTerms {
-  std::vector<Digit> digits;         ///< the child, then the parents from the last to the first
-  std::size_t n_cells = 0;           ///< of every fold; not of a sparse table
-  std::vector<std::uint32_t> index;  ///< the cell of every row in its fold; only in a sparse table
-  std::vector<std::size_t> begin;    ///< of every fold's cells, and their end; only in a sparse table
-  std::vector<double> terms;         ///< [fold][cell][width]
+  explicit FamilyTerms(std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : digits(memory), index(memory), begin(memory), terms(memory), logs(memory) {}
+
+  std::pmr::vector<Digit> digits;         ///< the child, then the parents from the last to the first
+  std::size_t n_cells = 0;                ///< of every fold; not of a sparse table
+  std::pmr::vector<std::uint32_t> index;  ///< the cell of every row in its fold; only in a sparse table
+  std::pmr::vector<std::size_t> begin;    ///< of every fold's cells, and their end; only in a sparse table
+  std::pmr::vector<double> terms;         ///< [fold][cell][width]
   /// ln P per fold, laid out as in Network: only where cells are missing.
-  std::vector<std::vector<double>> logs;
+  std::pmr::vector<std::pmr::vector<double>> logs;
 
   bool is_sparse() const { return !index.empty(); }
   const double* fold(std::size_t k, std::size_t width) const {
@@ -92,7 +97,14 @@ class SearchTables {
   void estimate_prior(const std::vector<double>& given);
   template <class Set>
   void to_training(std::vector<Set>& folds) const;
-  FamilyTerms compute(std::size_t child, const std::vector<std::size_t>& parents) const;
+  std::size_t count_cells(std::size_t child, std::span<const std::size_t> parents) const;
+  bool is_sparse(std::size_t cells) const;
+  std::size_t dense_bytes(std::size_t child, std::size_t cells, std::size_t parents) const;
+  Terms add_small(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
+                  std::atomic<const FamilyTerms*>& place) const;
+  Terms find_large(std::size_t child, const std::vector<std::size_t>& parents) const;
+  FamilyTerms compute(std::size_t child, std::span<const std::size_t> parents,
+                      std::pmr::memory_resource* memory = std::pmr::new_delete_resource()) const;
   void compute_dense(FamilyTerms& family, std::size_t cells) const;
   void compute_sparse(FamilyTerms& family) const;
   std::vector<std::vector<double>> training_counts(const FamilyTerms& family, std::size_t cells) const;
@@ -122,14 +134,14 @@ class SearchTables {
   std::vector<std::vector<double>> log_sums_;
   std::vector<std::size_t> log_sums_of_feature_;
   struct Kept {
-    std::vector<std::unique_ptr<const FamilyTerms>> small;  // in the order in which they came
     std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::unique_ptr<const FamilyTerms>> large;
-    std::size_t bytes = 0;
+    std::size_t bytes = 0;  // of all that is kept, here and elsewhere
   };
   mutable Guarded<Kept> kept_;
-  // Those of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
-  // empty.
+  // Dense ones of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
+  // empty. They lie on the shelf of their child: threads mostly ask for those of one child at a time.
   mutable std::vector<std::atomic<const FamilyTerms*>> small_;
+  mutable std::vector<Guarded<Shelf>> shelves_;
 };
 
 }  // namespace tanager
