@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace tanager {
 namespace {
 
-std::vector<std::size_t> merged(const std::vector<std::size_t>& a, std::vector<std::size_t> b) {
-  b.insert(b.end(), a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return b;
+/// Both in one, in increasing order.
+std::vector<std::size_t> merged(std::span<const std::size_t> a, std::span<const std::size_t> b) {
+  std::vector<std::size_t> all(a.size() + b.size());
+  std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), all.begin()));
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 Move move_of(Move::Kind kind, std::size_t slot, std::size_t other) {

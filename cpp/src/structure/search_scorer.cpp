@@ -58,7 +58,8 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
       memory_limit_(options.memory_limit),
       team_(team),
       pairs_(rows, tables, isa_),
-      sums_(rows.n_rows() * tables.width()) {
+      sums_(rows.n_rows() * tables.width()),
+      workspaces_(team.size()) {
   const std::size_t width = tables_.width();
   for (std::size_t k = 0; k < rows.n_folds(); ++k) {
     const std::span<const double> prior = tables_.prior(k);
@@ -81,6 +82,8 @@ SearchScorer::SearchScorer(const SearchRows& rows, const SearchTables& tables, S
   });
   accept(changes);
 }
+
+SearchScorer::~SearchScorer() = default;
 
 Terms SearchScorer::terms_of(const StructureChange& change) const {
   return change.absent ? nullptr : tables_.terms(change.feature, change.parents);
@@ -173,8 +176,10 @@ SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> chang
     if (Terms terms = present_terms(change.feature)) candidate.lookups.push_back({std::move(terms), -1.0});
   }
   candidate.lookups = joined(std::move(candidate.lookups));
-  if (rows_.has_missing()) candidate.inexact_rows = find_inexact_rows(changes);
-  candidate.changes = std::move(changes);
+  if (rows_.has_missing()) {
+    candidate.inexact_rows = find_inexact_rows(changes);
+    candidate.changes = std::move(changes);
+  }
   return candidate;
 }
 
@@ -189,6 +194,12 @@ SearchScorer::Candidate SearchScorer::prepare_super_parent(const Move& move, con
     candidate.inexact_rows = find_inexact_rows(candidate.changes);
   }
   return candidate;
+}
+
+SearchScorer::Workspace& SearchScorer::workspace_of(std::size_t worker) {
+  auto& place = workspaces_[worker];
+  if (!place) place = std::make_unique<Workspace>(tables_.width());
+  return *place;
 }
 
 /// Only where every candidate is one table whose innermost feature is the same, which is the rule for single arcs.
@@ -337,13 +348,14 @@ void SearchScorer::evaluate_values(const Candidate& candidate, const Base& base,
         totals[segment.fold] += (weights.empty() ? 1.0 : weights[row]) * values[row];
 }
 
-std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates, const Base& base) const {
-  const std::size_t folds = rows_.n_folds(), width = tables_.width();
+std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates, const Base& base,
+                                           Workspace& work) const {
+  const std::size_t folds = rows_.n_folds();
   std::vector<double> totals(candidates.size() * folds, 0.0);
-  Workspace work(width);
   if (objective_ == SearchObjective::kAccuracy && !rows_.data().is_weighted()) {
     evaluate_counts(candidates, base, work, totals);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].inexact_rows.empty()) continue;
       // What the block loop made of rows that are no sum of terms is replaced.
       exact_sums(candidates[i], candidates[i].inexact_rows, [&](std::uint32_t row, const double* sums) {
         const RowSegment& segment = segments_[segment_of_row_[row]];
@@ -363,7 +375,8 @@ std::vector<double> SearchScorer::evaluate(std::span<const Candidate> candidates
 
 std::vector<double> SearchScorer::fold_scores(std::span<const StructureChange> changes) const {
   const Candidate candidate = prepare({changes.begin(), changes.end()}, true);
-  return evaluate({&candidate, 1}, {});
+  Workspace work(tables_.width());
+  return evaluate({&candidate, 1}, {}, work);
 }
 
 /// Whether a group is nothing but single arcs to a feature without parents, and they can be scored in one go.
@@ -372,10 +385,9 @@ bool SearchScorer::is_plain(const Group& group) const {
          state_.parents[group.slot].empty() && objective_ == SearchObjective::kAccuracy;
 }
 
-void SearchScorer::score_plain_group(const Group& group, std::span<double> scores) const {
+void SearchScorer::score_plain_group(const Group& group, Workspace& work, std::span<double> scores) const {
   std::vector<double> sums = sums_;
   const Lookups old{{present_terms(group.slot), -1.0}};
-  Workspace work(tables_.width());
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
       const std::size_t rows = std::min(kSearchBlock, segment.end - first);
@@ -384,14 +396,16 @@ void SearchScorer::score_plain_group(const Group& group, std::span<double> score
   pairs_.score(group.slot, group.others, sums, scores);
 }
 
-void SearchScorer::score_group(const Group& group, const MoveGenerator& generator, std::span<double> scores) const {
+void SearchScorer::score_group(const Group& group, const MoveGenerator& generator, Workspace& work,
+                               std::span<double> scores) const {
   if (is_plain(group)) {
-    score_plain_group(group, scores);
+    score_plain_group(group, work, scores);
     return;
   }
   const std::size_t folds = rows_.n_folds();
   Base base;
   std::vector<Candidate> candidates;
+  candidates.reserve(group.size());
   std::size_t begin = 0, bytes = 0;
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (group.kind == Move::Kind::kParentOfAll) {
@@ -404,7 +418,7 @@ void SearchScorer::score_group(const Group& group, const MoveGenerator& generato
     }
     for (const SignedTerms& lookup : candidates.back().lookups) bytes += lookup.terms->bytes();
     if (i + 1 < group.size() && bytes < kGroupBytes) continue;
-    const std::vector<double> found = evaluate(candidates, base);
+    const std::vector<double> found = evaluate(candidates, base, work);
     if (group.kind == Move::Kind::kParentOfAll) super_parents_->done_with(group.slot);
     for (std::size_t j = begin; j <= i; ++j) {
       const double* of_folds = found.data() + (j - begin) * folds;
@@ -463,8 +477,9 @@ ScoredMove SearchScorer::best_of(std::span<const Move> moves, const MoveGenerato
       count += groups[end].size();
     const auto batch = std::span(groups).subspan(begin, end - begin);
     sort_longest_first(batch, generator);
-    team_.run_items(batch.size(), [&](std::size_t i, std::size_t) {
-      score_group(batch[i], generator, std::span(scores_).subspan(batch[i].begin, batch[i].size()));
+    team_.run_items(batch.size(), [&](std::size_t i, std::size_t worker) {
+      score_group(batch[i], generator, workspace_of(worker),
+                  std::span(scores_).subspan(batch[i].begin, batch[i].size()));
     });
     poll(done += count);
   }

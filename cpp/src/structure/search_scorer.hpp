@@ -29,6 +29,7 @@ class SearchScorer {
  public:
   SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,
                ThreadTeam& team);
+  ~SearchScorer();
 
   const SearchState& state() const { return state_; }
   /// The score of every fold after some changes; none gives that of the present structure.
@@ -52,7 +53,7 @@ class SearchScorer {
     std::span<const double> added;  // [row][width]; may be empty
   };
   struct Candidate {
-    std::vector<StructureChange> changes;
+    std::vector<StructureChange> changes;     // only where cells are missing
     Lookups lookups;
     std::vector<std::uint32_t> inexact_rows;  // where a missing feature has children: not a sum of terms
   };
@@ -81,11 +82,11 @@ class SearchScorer {
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
   std::vector<Group> grouped(std::span<const Move> moves);
   bool is_plain(const Group& group) const;
-  void score_plain_group(const Group& group, std::span<double> scores) const;
+  void score_plain_group(const Group& group, Workspace& work, std::span<double> scores) const;
   void sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const;
-  void score_group(const Group& group, const MoveGenerator& generator, std::span<double> scores) const;
+  void score_group(const Group& group, const MoveGenerator& generator, Workspace& work, std::span<double> scores) const;
   /// Score of every candidate and fold; `base` is what all of them take away.
-  std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base) const;
+  std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base, Workspace& work) const;
   void evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
                        std::vector<double>& totals) const;
   void evaluate_values(const Candidate& candidate, const Base& base, Workspace& work, double* totals) const;
@@ -110,6 +111,8 @@ class SearchScorer {
   Isa isa_ = best_isa();
   PairScorer pairs_;
   std::vector<double> sums_;  // [row][width]
+  Workspace& workspace_of(std::size_t worker);
+  std::vector<std::unique_ptr<Workspace>> workspaces_;  // of every thread, made when it first has work
   // Of the last moves, group by group: their scores, their numbers, what is joined by them. Kept, for new memory takes
   // long to come by.
   std::vector<double> scores_;

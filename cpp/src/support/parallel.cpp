@@ -1,36 +1,16 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <thread>
 #include <utility>
 
-#include "support/pause.hpp"
+#include "support/await.hpp"
 
 namespace tanager {
 namespace {
 
 /// Set in the gate while threads may come in; the other bits count those inside.
 constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
-
-/// How long a thread looks for something to happen before it sleeps: waking up takes about as long, so that waiting
-/// costs at most twice what it would if the future were known.
-constexpr std::chrono::microseconds kPatience{60};
-constexpr int kLooksPerTime = 16;
-
-/// Waits until the value is no longer `old`. Where threads outnumber cores, looking on would only keep others from
-/// work.
-void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, bool patient) {
-  if (patient) {
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    do {
-      for (int i = 0; i < kLooksPerTime; ++i) {
-        if (value.load(std::memory_order_acquire) != old) return;
-        pause_briefly();
-      }
-    } while (std::chrono::steady_clock::now() < end);
-  }
-  value.wait(old, std::memory_order_acquire);
-}
 
 }  // namespace
 
@@ -45,7 +25,7 @@ ThreadTeam::ThreadTeam(int threads, std::size_t soon) : size_(static_cast<std::s
 
 ThreadTeam::~ThreadTeam() {
   dismiss();
-  for (auto& thread : others_) thread.join();
+  for (const LentThread& thread : others_) thread.wait(patient_);
 }
 
 void ThreadTeam::dismiss() {

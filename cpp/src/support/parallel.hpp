@@ -1,4 +1,4 @@
-// The one place that starts threads. Work is split into fixed chunks, so no result depends on the number of threads.
+// The one place that has threads work. It is split into fixed chunks, so no result depends on the number of threads.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,9 @@
 #include <functional>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
+
+#include "support/lent_thread.hpp"
 
 namespace tanager {
 
@@ -52,7 +53,7 @@ class ThreadTeam {
   void finish();
 
   const std::size_t size_;
-  std::vector<std::thread> others_;
+  std::vector<LentThread> others_;
 
   // The present piece of work: written while the gate is shut and nobody inside, read by those inside.
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;

@@ -1,0 +1,30 @@
+// Threads that stay for a moment when their work is done: the next work mostly comes soon, and to start a thread takes
+// longer than many a call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace tanager {
+
+/// A piece of work on another thread: one that has just done something else, or a new one. A thread for which nothing
+/// comes within some milliseconds ends.
+class LentThread {
+ public:
+  /// The work must not throw. Throws std::system_error or std::bad_alloc if the system gives no thread.
+  explicit LentThread(std::function<void()> work);
+  LentThread(LentThread&&) noexcept = default;
+  LentThread& operator=(LentThread&&) noexcept = default;
+
+  /// Returns when the work is done. Must be called before what the work refers to ends.
+  void wait(bool patient) const;
+
+  struct Worker;
+
+ private:
+  std::shared_ptr<Worker> worker_;
+  std::uint32_t number_;  // of this work among all that its thread has done
+};
+
+}  // namespace tanager
