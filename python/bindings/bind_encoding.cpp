@@ -88,6 +88,42 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
   return py::make_tuple(std::move(out.arrays), std::move(columns));
 }
 
+/// To encode all columns once more, into the same arrays, takes as long as to pick one in this many out of the rows.
+constexpr std::size_t kColumnsPerPass = 8;
+
+IntegerMatrix column_of(IntegerMatrix matrix, std::size_t j) {
+  matrix.data = static_cast<const char*>(matrix.data) + static_cast<std::ptrdiff_t>(j) * matrix.column_stride;
+  matrix.n_columns = 1;
+  matrix.column_stride = 0;
+  return matrix;
+}
+
+template <class T>
+void fill(py::array& array, const std::vector<std::int64_t>& values) {
+  std::transform(values.begin(), values.end(), static_cast<T*>(array.mutable_data()),
+                 [](std::int64_t value) { return static_cast<T>(value); });
+}
+
+/// Integers as an array of a type that holds them, which nobody can write to.
+py::array constant_array(const std::vector<std::int64_t>& values, const py::dtype& type) {
+  py::array array(type, static_cast<py::ssize_t>(values.size()));
+  switch (type.itemsize()) {
+    case 1:
+      fill<std::int8_t>(array, values);
+      break;
+    case 2:
+      fill<std::int16_t>(array, values);
+      break;
+    case 4:
+      fill<std::int32_t>(array, values);
+      break;
+    default:
+      fill<std::int64_t>(array, values);
+  }
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
 /// Learns which integers every column holds, and encodes them. A sample says what the columns probably hold; where
 /// encoding meets anything else, that column is looked through, and the table encoded again. A column of more than
 /// kMaxValues integers gets codes without a meaning, and the caller must refuse it.
@@ -119,12 +155,17 @@ py::tuple learn_matrix(const py::array& array, int threads) {
   for (const std::size_t j : wrong)
     if (books[j].is_wide() && !out.buffers[j].wide) out.widen(j);
   if (!wrong.empty()) {
-    // All columns once more, into the same arrays: cheaper than picking some out of rows, and it takes no more memory.
     const py::gil_scoped_release unlocked;
-    encode_integers(matrix, pointers, out.buffers, threads);
+    if (wrong.size() * kColumnsPerPass <= matrix.n_columns)
+      for (const std::size_t j : wrong)
+        encode_integers(column_of(matrix, j), std::span(pointers).subspan(j, 1), std::span(out.buffers).subspan(j, 1),
+                        threads);
+    else
+      encode_integers(matrix, pointers, out.buffers, threads);
   }
   py::list arrays_of_keys;
-  for (auto& found : keys) arrays_of_keys.append(to_array(std::move(found)));
+  const py::dtype type = array.dtype();
+  for (const auto& found : keys) arrays_of_keys.append(constant_array(found, type));
   return py::make_tuple(std::move(arrays_of_keys), std::move(out.arrays));
 }
 

@@ -88,7 +88,7 @@ py::dict search(const Dataset& data, const Array<std::uint32_t>& folds, const st
   py::list steps;
   for (const SearchStep& step : result->steps) steps.append(to_tuple(step));
   py::dict out;
-  out["parents"] = parents_of(result->structure);
+  out["structure"] = std::move(result->structure);
   out["steps"] = steps;
   out["stopped"] = name_of(result->stop);
   out["n_candidates"] = result->n_candidates;

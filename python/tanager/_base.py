@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,7 +215,9 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
         if known is None:
             known = Schema(table.names, table.n_features, "class")
-            known = replace(known, class_name=class_name(y, known.feature_names))
+            name = class_name(y, known.feature_names)
+            if name != known.class_name:
+                known = replace(known, class_name=name)
         else:
             check_features(self, table.names, table.n_features)
         weights = check_weights(sample_weight, table.n_rows)
@@ -259,7 +262,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
     def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> Requirements:
         """Return what must be counted, if no table of that is too large."""
         scope, families = self._requirements(schema)
-        largest = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[: 2 if scope == "pairs" else 1]
+        largest = nlargest(2 if scope == "pairs" else 1, range(len(sizes)), key=sizes.__getitem__)
         tables = [(largest[0], largest[1:]), *families]
         check_table_sizes(schema.feature_names, sizes, n_classes, tables)
         return scope, families

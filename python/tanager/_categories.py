@@ -33,8 +33,6 @@ class ColumnEncoder:
     kind : {"category", "interval"}
     categories : ndarray, default=None
         The categories in the order of their codes.
-    dtype : NumPy dtype, default=None
-        What they are kept as, if not as they come.
     cuts : ndarray of float64, default=None
         Increasing; code i means cuts[i-1] < x <= cuts[i].
     declared : {"", "dtype", "user"}, default=""
@@ -46,7 +44,6 @@ class ColumnEncoder:
         kind: Literal["category", "interval"],
         *,
         categories: npt.NDArray[Any] | None = None,
-        dtype: npt.DTypeLike | None = None,
         cuts: npt.NDArray[np.float64] | None = None,
         declared: Declared = "",
     ) -> None:
@@ -57,13 +54,10 @@ class ColumnEncoder:
         if kind == "interval":
             self.cuts = np.array(cuts, dtype=np.float64)
         elif categories is not None:
-            self.categories = np.array(categories, dtype=dtype)
+            # What nobody can write to need not be copied; the core makes such arrays.
+            is_shared = categories.flags.writeable or categories.base is not None
+            self.categories = np.array(categories) if is_shared else categories
         self._freeze()
-
-    @property
-    def cardinality(self) -> int:
-        """The number of codes: at least 1, since the core knows no feature without values."""
-        return max(len(self.categories), 1) if self.cuts is None else len(self.cuts) + 1
 
     def labels(self) -> list[Any]:
         """Return what every code means: a category, or an interval as text; None if no value is known."""
@@ -154,9 +148,12 @@ class ColumnEncoder:
         self._freeze()
 
     def _freeze(self) -> None:
-        for array in (self.categories, self.cuts):
-            if array is not None:
-                array.setflags(write=False)
+        self.categories.setflags(write=False)
+        #: The number of codes: at least 1, since the core knows no feature without values.
+        self.cardinality = len(self.categories) or 1
+        if self.cuts is not None:
+            self.cuts.setflags(write=False)
+            self.cardinality = len(self.cuts) + 1
 
 
 def missing_code(codes: Codes) -> int:
@@ -206,7 +203,7 @@ def _learn_numbers(column: NumberColumn, label: str) -> tuple[ColumnEncoder, Cod
     else:
         (values,), (codes,) = _core.learn_integers(column.values)
     check_number(len(values), label)
-    encoder = ColumnEncoder("category", categories=values.astype(column.values.dtype))
+    encoder = ColumnEncoder("category", categories=values.astype(column.values.dtype, copy=False))
     return encoder, encoder.encode(column, label)[0] if codes is None else codes
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._categories import (
+    MAX_VALUES,
     ColumnEncoder,
     check_number,
     encode_declared,
@@ -164,7 +166,7 @@ def learn_encoding(
     array = table.array
     if array is not None and array.dtype.kind != "f" and not declared:
         first = table.column(0)  # all columns are of one type
-        if not any(is_numeric(i, first) for i in range(table.n_features)):
+        if not any(map(is_numeric, range(table.n_features), repeat(first))):
             return _learn_integers(table, array, threads)
     columns, codes = [], []
     for i in range(table.n_features):
@@ -182,10 +184,10 @@ def learn_encoding(
 
 def _learn_integers(table: Table, array: npt.NDArray[Any], threads: int) -> tuple[Encoder, list[Codes]]:
     keys, codes = _core.learn_integers(array, threads)
-    for i, found in enumerate(keys):
-        check_number(len(found), table.label(i))
-    columns = [ColumnEncoder("category", categories=found, dtype=array.dtype) for found in keys]
-    return Encoder(columns, table.names), codes
+    if max(map(len, keys), default=0) > MAX_VALUES:
+        for i, found in enumerate(keys):
+            check_number(len(found), table.label(i))
+    return Encoder([ColumnEncoder("category", categories=found) for found in keys], table.names), codes
 
 
 def _learn_intervals(

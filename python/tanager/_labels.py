@@ -44,14 +44,14 @@ def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[n
     coded, values = numbered
     known = values if classes is None else _known_classes(classes)
     check_number(len(known), "y")
+    if coded.codes.dtype.kind == "u" and coded.values == known.tolist():
+        return known, coded.codes  # integers come sorted, with codes as small as they can be
     index = {value: code for code, value in enumerate(known.tolist())}
     table = np.array([index.get(value, MISSING) for value in coded.values], dtype=np.uint16)
     if classes is not None and (table == MISSING).any():
         strangers = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING]
         shown = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
         raise ValueError(f"y holds {shown}, but the classes are {known.tolist()}")
-    if coded.codes.dtype.kind == "u" and table.tolist() == list(range(len(known))):
-        return known, coded.codes  # integers come sorted, with codes as small as they can be
     return known, _core.recode(coded.codes, table, len(known))
 
 

@@ -140,7 +140,7 @@ class WrapperSearch(StructureLearner):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return LearnedStructure(found["parents"], trace)
+        return LearnedStructure(found["structure"], trace)
 
     def _reporter(self, show: Show | None, stop: Event | None) -> Callable[[int, float, int, int], None] | None:
         def report(steps: int, score: float, done: int, batch: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import starmap
 from numbers import Real
 from typing import Any, Protocol, TypeVar
 
@@ -72,10 +73,11 @@ class Learning:
     def counting(self, structure: _core.Structure) -> Learning:
         """Return the same with counts of the families of a structure, counted now where they were not yet."""
         families = structure.counted_families
-        if all(self.counts.can_answer(child, found) for child, found in families):
+        if all(starmap(self.counts.can_answer, families)):
             return self
         dataset, recount = self.dataset, self.recount
-        check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, families)
+        with_parents = [family for family in families if family[1]]  # the others are counted already
+        check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, with_parents)
         if dataset is not None:
             return replace(self, counts=self.counts.with_families(dataset, families, self.threads))
         if recount is None:
@@ -160,6 +162,8 @@ def resolve(value: object, kind: type[S], by_name: Mapping[str, Callable[[], S]]
 
 def as_number(value: Any, parameter: str) -> float:
     """Return a setting as a float, or say that it is not a number."""
+    if isinstance(value, float):  # the rule, and the abstract class takes longer to ask
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{parameter} must be a number, but is {value!r}")
     try:

@@ -101,12 +101,21 @@ class Network(Shareable):
         self._core = core
         self._predictor = predictor
         self._encoder = encoder
-        self._parents = core.parents
-        self._class_children = core.structure.class_children
-        self._class_parents = core.structure.class_parents
         self.feature_names = list(feature_names)
         self.class_name = class_name
         self.classes = classes
+
+    @cached_property
+    def _parents(self) -> list[list[int] | None]:
+        return self._core.parents
+
+    @cached_property
+    def _class_children(self) -> list[bool]:
+        return self._core.structure.class_children
+
+    @cached_property
+    def _class_parents(self) -> list[int]:
+        return self._core.structure.class_parents
 
     @property
     def arcs(self) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 #include "structure/search_rows.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "support/text.hpp"
@@ -9,7 +10,7 @@
 namespace tanager {
 namespace {
 
-std::vector<std::size_t> order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
+std::vector<std::uint32_t> order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
   if (fold_of_row.size() != data.n_rows())
     throw InvalidInput(
         join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
@@ -17,17 +18,20 @@ std::vector<std::size_t> order_of(const Dataset& data, std::span<const std::uint
   if (last >= std::max<std::size_t>(data.n_rows(), 1))
     throw InvalidInput(
         join_text("folds must be numbered from 0 without gaps, but ", data.n_rows(), " rows have a fold ", last));
+  if (data.n_rows() > std::numeric_limits<std::uint32_t>::max())
+    throw InvalidInput(join_text("a search can take at most ", std::numeric_limits<std::uint32_t>::max(),
+                                 " rows, but there are ", data.n_rows()));
   // Counted out by class, then by fold: the order in which rows were stays that of rows alike.
   const Column& target = data.target();
-  std::vector<std::size_t> order(data.n_rows()), by_class(data.n_rows());
+  std::vector<std::uint32_t> order(data.n_rows()), by_class(data.n_rows());
   std::vector<std::size_t> next(std::size_t{data.n_classes()} + 1, 0);
   for (std::size_t row = 0; row < order.size(); ++row) ++next[target[row] + std::size_t{1}];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (std::size_t row = 0; row < order.size(); ++row) by_class[next[target[row]]++] = row;
+  for (std::size_t row = 0; row < order.size(); ++row) by_class[next[target[row]]++] = static_cast<std::uint32_t>(row);
   next.assign(std::size_t{last} + 2, 0);
   for (const std::uint32_t fold : fold_of_row) ++next[fold + std::size_t{1}];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (const std::size_t row : by_class) order[next[fold_of_row[row]]++] = row;
+  for (const std::uint32_t row : by_class) order[next[fold_of_row[row]]++] = row;
   return order;
 }
 
@@ -35,25 +39,14 @@ std::vector<std::size_t> order_of(const Dataset& data, std::span<const std::uint
 constexpr std::size_t kColumns = 4;
 
 template <class T>
-Column reordered(const Column& column, std::span<const T> codes, std::span<const std::size_t> order) {
+Column reordered(const Column& column, std::span<const T> codes, std::span<const std::uint32_t> order) {
   std::vector<T> found(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) found[i] = codes[order[i]];
   return Column(std::move(found), column.n_values());
 }
 
-/// A data set with its rows in another order. The same as Dataset::subset, but columns are shared out among threads.
-Dataset reordered(const Dataset& data, std::span<const std::size_t> order, ThreadTeam& team) {
-  const auto moved = [&](const Column& column) {
-    return column.is_wide() ? reordered(column, column.wide(), order) : reordered(column, column.narrow(), order);
-  };
-  std::vector<Column> features = data.features();
-  team.run(features.size(), kColumns, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t f = begin; f < end; ++f) features[f] = moved(features[f]);
-  });
-  std::vector<double> weights;
-  if (data.is_weighted())
-    for (const std::size_t row : order) weights.push_back(data.weights()[row]);
-  return Dataset(std::move(features), moved(data.target()), std::move(weights));
+Column reordered(const Column& column, std::span<const std::uint32_t> order) {
+  return column.is_wide() ? reordered(column, column.wide(), order) : reordered(column, column.narrow(), order);
 }
 
 /// Where the rows of the first one's class end, among rows ordered by class: found by halving.
@@ -112,24 +105,38 @@ SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_
   segment_begin_.push_back(segments_.size());
 }
 
-SearchRows::SearchRows(const Dataset& data, const std::vector<std::size_t>& order, ThreadTeam& team)
-    : data_(reordered(data, order, team)), codes_(data.n_features() * data.n_rows()), missing_rows_(data.n_features()) {
-  team.run(n_features(), kColumns, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t f = begin; f < end; ++f) copy_codes(f);
+SearchRows::SearchRows(const Dataset& data, const std::vector<std::uint32_t>& order, ThreadTeam& team)
+    : codes_(data.n_features() * data.n_rows()),
+      missing_rows_(data.n_features()),
+      data_(reordered(data, order, team)),
+      has_missing_(std::any_of(missing_rows_.begin(), missing_rows_.end(),
+                               [](const auto& missing) { return !missing.empty(); })) {}
+
+/// A data set with its rows in another order, as Dataset::subset gives it; columns are shared out among threads, and
+/// their codes copied while they are at hand.
+Dataset SearchRows::reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team) {
+  std::vector<Column> features = data.features();
+  team.run(features.size(), kColumns, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t f = begin; f < end; ++f) {
+      features[f] = tanager::reordered(features[f], order);
+      copy_codes(f, features[f]);
+    }
   });
-  has_missing_ =
-      std::any_of(missing_rows_.begin(), missing_rows_.end(), [](const auto& missing) { return !missing.empty(); });
+  std::vector<double> weights;
+  if (data.is_weighted())
+    for (const std::uint32_t row : order) weights.push_back(data.weights()[row]);
+  return Dataset(std::move(features), tanager::reordered(data.target(), order), std::move(weights));
 }
 
-void SearchRows::copy_codes(std::size_t f) {
-  const Column& column = data_.feature(f);
-  std::uint16_t* codes = codes_.data() + f * n_rows();
+void SearchRows::copy_codes(std::size_t f, const Column& column) {
+  const std::size_t n_rows = column.size();
+  std::uint16_t* codes = codes_.data() + f * n_rows;
   if (column.is_wide())
     std::copy(column.wide().begin(), column.wide().end(), codes);
   else
     std::copy(column.narrow().begin(), column.narrow().end(), codes);
   if (!column.has_missing()) return;
-  for (std::size_t row = 0; row < n_rows(); ++row) {
+  for (std::size_t row = 0; row < n_rows; ++row) {
     if (column[row] != kMissing) continue;
     codes[row] = static_cast<std::uint16_t>(column.n_values());
     missing_rows_[f].push_back(static_cast<std::uint32_t>(row));

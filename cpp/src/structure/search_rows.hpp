@@ -48,16 +48,17 @@ class SearchRows {
   bool has_missing() const { return has_missing_; }
 
  private:
-  SearchRows(const Dataset& data, const std::vector<std::size_t>& order, ThreadTeam& team);
-  void copy_codes(std::size_t f);
+  SearchRows(const Dataset& data, const std::vector<std::uint32_t>& order, ThreadTeam& team);
+  Dataset reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team);
+  void copy_codes(std::size_t f, const Column& column);
 
+  std::vector<std::uint16_t> codes_;
+  std::vector<std::vector<std::uint32_t>> missing_rows_;
   Dataset data_;
   std::vector<std::size_t> fold_begin_;     // n_folds + 1
   std::vector<std::size_t> segment_begin_;  // n_folds + 1
   std::vector<RowSegment> segments_;
   std::vector<double> fold_weight_;
-  std::vector<std::uint16_t> codes_;
-  std::vector<std::vector<std::uint32_t>> missing_rows_;
   bool has_missing_ = false;
 };
 

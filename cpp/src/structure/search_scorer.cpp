@@ -21,6 +21,9 @@ constexpr std::size_t kLeastToBound = 4;
 /// Tables of the start handed to a thread at once.
 constexpr std::size_t kTablesAtOnce = 4;
 
+/// Terms looked up for an accepted step that are worth sharing out.
+constexpr std::size_t kLeastToShare = std::size_t{1} << 16;
+
 /// Work between two calls of poll, in terms looked up.
 constexpr double kPollWork = 1 << 26;
 
@@ -490,7 +493,9 @@ ScoredMove SearchScorer::best_of(std::span<const Move> moves, const MoveGenerato
 void SearchScorer::accept(std::span<const StructureChange> changes) {
   const std::size_t width = tables_.width();
   const Candidate candidate = prepare({changes.begin(), changes.end()}, true);
-  team_.run(segments_.size(), 1, [&](std::size_t begin, std::size_t end) {
+  // Other threads would take longer to see what is new than to look up so little.
+  const bool alone = rows_.n_rows() * width * candidate.lookups.size() < kLeastToShare;
+  team_.run(segments_.size(), alone ? segments_.size() : 1, [&](std::size_t begin, std::size_t end) {
     Workspace work(width);
     for (const RowSegment& segment : std::span(segments_).subspan(begin, end - begin))
       for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
