@@ -1,5 +1,5 @@
-// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact, and the
-// memory of their tables.
+// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact, and
+// the memory of their tables.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

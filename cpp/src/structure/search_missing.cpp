@@ -77,7 +77,8 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
     const std::size_t end = rows_.fold_begin(k + 1);
     if (next == rows.size() || rows[next] >= end) continue;
     FamilyTables logs_of_fold(n + 1);
-    for (const std::size_t f : structure.order()) logs_of_fold[f].assign(families[f]->logs[k].begin(), families[f]->logs[k].end());
+    for (const std::size_t f : structure.order())
+      logs_of_fold[f].assign(families[f]->logs[k].begin(), families[f]->logs[k].end());
     const auto prior = tables_.log_prior(k);
     logs_of_fold[n].assign(prior.begin(), prior.end());
     const auto tables = InferenceTables::from_logs(std::move(logs_of_fold));

@@ -53,7 +53,7 @@ class SearchScorer {
     std::span<const double> added;  // [row][width]; may be empty
   };
   struct Candidate {
-    std::vector<StructureChange> changes;     // only where cells are missing
+    std::vector<StructureChange> changes;  // only where cells are missing
     Lookups lookups;
     std::vector<std::uint32_t> inexact_rows;  // where a missing feature has children: not a sum of terms
   };
@@ -78,6 +78,7 @@ class SearchScorer {
   Base old_terms(std::span<const StructureChange> changes) const;
   Candidate prepare(std::vector<StructureChange> changes, bool alone) const;
   Candidate prepare_super_parent(const Move& move, const MoveGenerator& generator, Base& base) const;
+  Workspace& workspace_of(std::size_t worker);
   Bounds bounds_of(std::span<const Candidate> candidates) const;
   std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
   std::vector<Group> grouped(std::span<const Move> moves);
@@ -111,7 +112,6 @@ class SearchScorer {
   Isa isa_ = best_isa();
   PairScorer pairs_;
   std::vector<double> sums_;  // [row][width]
-  Workspace& workspace_of(std::size_t worker);
   std::vector<std::unique_ptr<Workspace>> workspaces_;  // of every thread, made when it first has work
   // Of the last moves, group by group: their scores, their numbers, what is joined by them. Kept, for new memory takes
   // long to come by.

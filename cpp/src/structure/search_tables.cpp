@@ -6,9 +6,7 @@
 #include <new>
 #include <numeric>
 
-#include "graph/spanning_tree.hpp"
 #include "support/infinity.hpp"
-#include "tanager/counts.hpp"
 
 namespace tanager {
 namespace {
@@ -18,8 +16,8 @@ constexpr std::size_t kMaxLogTable = std::size_t{1} << 20;
 static_assert(kMaxLogTable < (std::size_t{1} << 24), "pairs are counted in single precision, exact below 2^24");
 /// Up to this many features the tables of pairs are kept in an array of their own.
 constexpr std::size_t kMaxPairedFeatures = 1024;
-/// Logarithms, and pairs of features, handed to a thread at once.
-constexpr std::size_t kLogsAtOnce = 512, kPairsAtOnce = 64;
+/// Logarithms handed to a thread at once.
+constexpr std::size_t kLogsAtOnce = 512;
 
 /// What is kept elsewhere for as long as anybody looks at it.
 Terms kept_elsewhere(const FamilyTerms* terms) {
@@ -45,16 +43,6 @@ LogGrid make_grid(const SearchRows& rows, const SearchOptions& options) {
     if (p > 0) largest = std::max(largest, -std::log(p));
   }
   return LogGrid(rows.n_features() + 1, largest, zeros);
-}
-
-/// Turns whole counts [fold][cell] into those of all other folds.
-void leave_out_folds(std::span<float> counts, std::size_t folds) {
-  const std::size_t cells = counts.size() / folds;
-  for (std::size_t i = 0; i < cells; ++i) {
-    float total = 0;
-    for (std::size_t k = 0; k < folds; ++k) total += counts[k * cells + i];
-    for (std::size_t k = 0; k < folds; ++k) counts[k * cells + i] = total - counts[k * cells + i];
-  }
 }
 
 std::size_t width_for(std::uint32_t n_classes, const LogGrid& grid) {
@@ -90,6 +78,7 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
       grid_(make_grid(rows, options)),
       width_(width_for(rows.n_classes(), grid_)),
       memory_limit_(options.memory_limit),
+      counts_(rows),
       small_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0),
       shelves_(small_.empty() ? 0 : rows.n_features()) {
   // Folds are few and take long to count; logarithms are in small pieces that fill the gap at the end.
@@ -98,7 +87,8 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
   add_counting(tasks, team.size());
   tasks.insert(tasks.end(), logarithms.begin(), logarithms.end());
   team.run_items(tasks.size(), [&](std::size_t i, std::size_t) { tasks[i](); });
-  leave_folds_out(team);
+  counts_.leave_folds_out(team);
+  kept_.with([&](Kept& kept) { kept.bytes = counts_.bytes(); });
   estimate_prior(options.class_prior);
   if (rows.n_features() < 2) return;
   std::vector<std::size_t> largest(rows.n_features());
@@ -127,68 +117,11 @@ void SearchTables::add_logarithms(Tasks& tasks) {
   tabulate(log_counts_, alpha_);
 }
 
-/// Whether the counts of all pairs take at most half of the memory, with those that each thread makes of a fold in
-/// double precision beside them.
-bool SearchTables::can_keep_pairs(std::size_t threads) const {
-  double values = 0, squares = 0;
-  for (std::size_t f = 0; f < rows_.n_features(); ++f) {
-    values += rows_.n_values(f);
-    squares += static_cast<double>(rows_.n_values(f)) * rows_.n_values(f);
-  }
-  const double cells = (values * values - squares) / 2 * rows_.n_classes();
-  const auto folds = static_cast<double>(rows_.n_folds());
-  const double at_once = std::min(static_cast<double>(threads), folds);
-  const double bytes = cells * (folds * sizeof(float) + at_once * sizeof(double));
-  return !log_counts_.empty() && bytes <= static_cast<double>(memory_limit_) / 2;
-}
-
-void SearchTables::place_pairs() {
-  const std::size_t n = rows_.n_features(), s = rows_.n_classes(), folds = rows_.n_folds();
-  std::size_t pairs = 0, singles = 0;
-  for (std::size_t u = 0; u < n; ++u) {
-    single_offsets_.push_back(singles);
-    singles += rows_.n_values(u) * s;
-    for (std::size_t v = u + 1; v < n; ++v) {
-      pair_offsets_.push_back(pairs);
-      pairs += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s * folds;
-    }
-  }
-  pair_counts_.resize(pairs);
-  single_counts_.resize(singles * folds);
-}
-
+/// The counts of all pairs may take half of the memory.
 void SearchTables::add_counting(Tasks& tasks, std::size_t threads) {
-  if (!can_keep_pairs(threads)) return;
-  place_pairs();
-  for (std::size_t k = 0; k < rows_.n_folds(); ++k) tasks.push_back([this, k] { count_fold(k); });
-}
-
-void SearchTables::count_fold(std::size_t k) {
-  const std::size_t n = rows_.n_features(), singles = single_counts_.size() / rows_.n_folds();
-  const CountSet counts = count(rows_.fold(k), CountScope::kPairs);
-  const std::size_t* offset = pair_offsets_.data();
-  for (std::size_t u = 0; u < n; ++u) {
-    std::copy(counts.single(u).begin(), counts.single(u).end(),
-              single_counts_.data() + k * singles + single_offsets_[u]);
-    for (std::size_t v = u + 1; v < n; ++v) {
-      const auto cells = counts.pair(u, v);
-      std::copy(cells.begin(), cells.end(), pair_counts_.data() + *offset++ + k * cells.size());
-    }
-  }
-}
-
-/// Turns the counts of every fold into those of all others.
-void SearchTables::leave_folds_out(ThreadTeam& team) {
-  if (single_counts_.empty()) return;
-  const std::size_t folds = rows_.n_folds();
-  leave_out_folds(single_counts_, folds);
-  team.run(pair_offsets_.size(), kPairsAtOnce, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t pair = begin; pair < end; ++pair) {
-      const std::size_t last = pair + 1 < pair_offsets_.size() ? pair_offsets_[pair + 1] : pair_counts_.size();
-      leave_out_folds(std::span(pair_counts_).subspan(pair_offsets_[pair], last - pair_offsets_[pair]), folds);
-    }
-  });
-  kept_.with([&](Kept& kept) { kept.bytes = (pair_counts_.size() + single_counts_.size()) * sizeof(float); });
+  if (log_counts_.empty() || counts_.bytes_to_make(threads) > static_cast<double>(memory_limit_) / 2) return;
+  counts_.make_room();
+  for (std::size_t k = 0; k < rows_.n_folds(); ++k) tasks.push_back([this, k] { counts_.count_fold(k); });
 }
 
 void SearchTables::estimate_prior(const std::vector<double>& given) {
@@ -294,8 +227,8 @@ Terms SearchTables::add_small(std::size_t child, const std::vector<std::size_t>&
     const std::size_t bytes = dense_bytes(child, cells, parents.size());
     if (const std::size_t more = shelf.more_for(bytes); more > 0 && !reserve(more, 0)) return nullptr;
     shelf.make_room(bytes);
-    const auto* made = ::new (shelf.allocate(sizeof(FamilyTerms), alignof(FamilyTerms)))
-        FamilyTerms(compute(child, parents, &shelf));
+    const auto* made =
+        ::new (shelf.allocate(sizeof(FamilyTerms), alignof(FamilyTerms))) FamilyTerms(compute(child, parents, &shelf));
     place.store(made, std::memory_order_release);
     return kept_elsewhere(made);
   });
@@ -351,15 +284,11 @@ void SearchTables::compute_dense(FamilyTerms& family, std::size_t cells) const {
       for (std::size_t j = 0; j < configurations; ++j)
         observed[j] = observed[j] && j * slots / stride % rows_.n_slots(parent) < rows_.n_values(parent);
   }
-  if (family.digits.size() == 1 && !single_counts_.empty()) {
-    for (std::size_t k = 0; k < folds; ++k)
-      estimate(
-          family, k,
-          CountView<float>{single_counts_.data() + k * single_counts_.size() / folds + single_offsets_[child], 0, s},
-          observed);
-  } else if (family.digits.size() == 2 && !pair_counts_.empty()) {
+  if (family.digits.size() == 1 && !counts_.empty()) {
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, counts_.single(child, k), observed);
+  } else if (family.digits.size() == 2 && !counts_.empty()) {
     const std::size_t parent = family.digits[1].feature;
-    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, pair_view(parent, child, k), observed);
+    for (std::size_t k = 0; k < folds; ++k) estimate(family, k, counts_.pair(parent, child, k), observed);
   } else {
     const auto counts = training_counts(family, cells);
     for (std::size_t k = 0; k < folds; ++k)
@@ -456,18 +385,10 @@ void SearchTables::estimate_difference(std::size_t child, std::size_t configurat
   }
 }
 
-SearchTables::CountView<float> SearchTables::pair_view(std::size_t parent, std::size_t child, std::size_t k) const {
-  const std::size_t s = rows_.n_classes(), u = std::min(parent, child), v = std::max(parent, child);
-  const std::size_t cells = std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s;
-  const float* counts = pair_counts_.data() + pair_offsets_[pair_index(u, v, rows_.n_features())] + k * cells;
-  if (parent < child) return {counts, rows_.n_values(child) * s, s};
-  return {counts, s, rows_.n_values(parent) * s};
-}
-
 void SearchTables::pair_terms(std::size_t parent, std::size_t child, double* out) const {
   const std::size_t cells = std::size_t{rows_.n_values(parent)} * rows_.n_values(child);
   for (std::size_t k = 0; k < rows_.n_folds(); ++k)
-    estimate_difference(child, rows_.n_values(parent), pair_view(parent, child, k), out + k * cells);
+    estimate_difference(child, rows_.n_values(parent), counts_.pair(parent, child, k), out + k * cells);
 }
 
 bool SearchTables::reserve(std::size_t bytes, std::size_t freed) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "structure/search_cells.hpp"
+#include "structure/search_counts.hpp"
 #include "structure/search_grid.hpp"
 #include "structure/search_rows.hpp"
 #include "support/guarded.hpp"
@@ -71,7 +72,7 @@ class SearchTables {
 
   /// The terms of a pair whose child has no other parents, [fold][parent][child], written to `out`; only if
   /// `has_plain_pairs`. The same numbers as `terms` gives, without keeping them.
-  bool has_plain_pairs() const { return width_ == 1 && !pair_counts_.empty() && !rows_.has_missing(); }
+  bool has_plain_pairs() const { return width_ == 1 && !counts_.empty() && !rows_.has_missing(); }
   void pair_terms(std::size_t parent, std::size_t child, double* out) const;
 
   /// Whether `bytes` more may be kept elsewhere in place of `freed`; if so, they count from now on.
@@ -81,19 +82,9 @@ class SearchTables {
   void to_width(const double* logs, double* out) const;
 
  private:
-  /// Where the counts of a parent configuration j and a value v of the child begin: j * configuration + v * value.
-  template <class T>
-  struct CountView {
-    const T* cells;
-    std::size_t configuration, value;
-  };
   using Tasks = std::vector<std::function<void()>>;
-  bool can_keep_pairs(std::size_t threads) const;
-  void place_pairs();
-  void count_fold(std::size_t k);
   void add_counting(Tasks& tasks, std::size_t threads);
   void add_logarithms(Tasks& tasks);
-  void leave_folds_out(ThreadTeam& team);
   void estimate_prior(const std::vector<double>& given);
   template <class Set>
   void to_training(std::vector<Set>& folds) const;
@@ -108,7 +99,6 @@ class SearchTables {
   void compute_dense(FamilyTerms& family, std::size_t cells) const;
   void compute_sparse(FamilyTerms& family) const;
   std::vector<std::vector<double>> training_counts(const FamilyTerms& family, std::size_t cells) const;
-  CountView<float> pair_view(std::size_t parent, std::size_t child, std::size_t k) const;
   template <class T>
   void estimate(FamilyTerms& family, std::size_t k, const CountView<T>& counts,
                 const std::vector<bool>& observed) const;
@@ -125,10 +115,7 @@ class SearchTables {
   std::size_t memory_limit_;
   bool all_pairs_fit_ = false;
   std::vector<double> prior_, log_prior_;
-  // Counts of all pairs u < v in the training rows, [pair][fold][u][v][class]; empty if they would not fit. Whole
-  // numbers below 2^24 are exact here, and take half the memory that they would elsewhere.
-  std::vector<float> pair_counts_, single_counts_;  // and [fold][feature][value][class]
-  std::vector<std::size_t> pair_offsets_, single_offsets_;
+  SearchCounts counts_;  // empty if they would not fit, or are not whole
   // Rounded logarithms of whole counts, where counts are whole: ln(n + alpha), and ln(n + r alpha) by feature.
   std::vector<double> log_counts_;
   std::vector<std::vector<double>> log_sums_;
@@ -141,7 +128,8 @@ class SearchTables {
   // Dense ones of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
   // empty. They lie on the shelf of their child: threads mostly ask for those of one child at a time.
   mutable std::vector<std::atomic<const FamilyTerms*>> small_;
-  mutable std::vector<Guarded<Shelf>> shelves_;
+  struct alignas(128) ChildShelf : Guarded<Shelf> {};  // apart, lest threads with two children wait for each other
+  mutable std::vector<ChildShelf> shelves_;
 };
 
 }  // namespace tanager
