@@ -76,8 +76,7 @@ class Learning:
         if all(starmap(self.counts.can_answer, families)):
             return self
         dataset, recount = self.dataset, self.recount
-        with_parents = [family for family in families if family[1]]  # the others are counted already
-        check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, with_parents)
+        check_table_sizes(self.feature_names, self.counts.cardinalities, self.counts.n_classes, families)
         if dataset is not None:
             return replace(self, counts=self.counts.with_families(dataset, families, self.threads))
         if recount is None:

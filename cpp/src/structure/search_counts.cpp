@@ -38,23 +38,24 @@ void SearchCounts::make_room() {
       pair_offsets_.push_back(cells);
       cells += std::size_t{rows_.n_values(u)} * rows_.n_values(v) * s;
     }
-  counts_.resize(cells * rows_.n_folds());
+  cells_ = cells;
+  counts_ = std::make_unique_for_overwrite<float[]>(cells * rows_.n_folds());
 }
 
 void SearchCounts::count_fold(std::size_t k) {
   const CountSet counts = count(rows_.fold(k), CountScope::kPairs);
-  std::transform(counts.cells().begin(), counts.cells().end(), counts_.data() + k * cells_of_fold(),
+  std::transform(counts.cells().begin(), counts.cells().end(), counts_.get() + k * cells_,
                  [](double n) { return static_cast<float>(n); });
 }
 
 void SearchCounts::leave_folds_out(ThreadTeam& team) {
   if (empty()) return;
-  const std::size_t cells = cells_of_fold(), folds = rows_.n_folds();
-  team.run(cells, kCellsAtOnce, [&](std::size_t begin, std::size_t end) {
+  const std::size_t folds = rows_.n_folds();
+  team.run(cells_, kCellsAtOnce, [&](std::size_t begin, std::size_t end) {
     std::vector<float> totals(end - begin, 0.0F);
     const auto for_folds = [&](auto change) {
       for (std::size_t k = 0; k < folds; ++k) {
-        float* counts = counts_.data() + k * cells + begin;
+        float* counts = counts_.get() + k * cells_ + begin;
         for (std::size_t i = 0; i < totals.size(); ++i) change(totals[i], counts[i]);
       }
     };
@@ -64,12 +65,12 @@ void SearchCounts::leave_folds_out(ThreadTeam& team) {
 }
 
 CountView<float> SearchCounts::single(std::size_t child, std::size_t k) const {
-  return {counts_.data() + k * cells_of_fold() + single_offsets_[child], 0, rows_.n_classes()};
+  return {counts_.get() + k * cells_ + single_offsets_[child], 0, rows_.n_classes()};
 }
 
 CountView<float> SearchCounts::pair(std::size_t parent, std::size_t child, std::size_t k) const {
   const std::size_t s = rows_.n_classes(), u = std::min(parent, child), v = std::max(parent, child);
-  const float* counts = counts_.data() + k * cells_of_fold() + pair_offsets_[pair_index(u, v, rows_.n_features())];
+  const float* counts = counts_.get() + k * cells_ + pair_offsets_[pair_index(u, v, rows_.n_features())];
   if (parent < child) return {counts, rows_.n_values(child) * s, s};
   return {counts, s, rows_.n_values(parent) * s};
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "structure/search_rows.hpp"
@@ -32,17 +32,16 @@ class SearchCounts {
   /// Turns the counts of every fold into those of all others.
   void leave_folds_out(ThreadTeam& team);
 
-  bool empty() const { return counts_.empty(); }
-  std::size_t bytes() const { return counts_.size() * sizeof(float); }
+  bool empty() const { return counts_ == nullptr; }
+  std::size_t bytes() const { return cells_ * rows_.n_folds() * sizeof(float); }
   /// Counts of a fold's training rows; a feature without parents has one configuration.
   CountView<float> single(std::size_t child, std::size_t k) const;
   CountView<float> pair(std::size_t parent, std::size_t child, std::size_t k) const;
 
  private:
-  std::size_t cells_of_fold() const { return counts_.size() / rows_.n_folds(); }
-
   const SearchRows& rows_;
-  std::vector<float> counts_;                               // [fold][cell], as CountSet::cells has them
+  std::size_t cells_ = 0;                                   // of a fold
+  std::unique_ptr<float[]> counts_;                         // [fold][cell], as CountSet::cells has them
   std::vector<std::size_t> single_offsets_, pair_offsets_;  // in a fold
 };
 

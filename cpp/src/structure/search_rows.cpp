@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -10,7 +11,39 @@
 namespace tanager {
 namespace {
 
-std::vector<std::uint32_t> order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
+/// Throws InvalidInput if a fold has no rows, or there is but one.
+void check_folds(std::span<const std::size_t> begin) {
+  std::size_t n_used = 0, empty = begin.size();
+  for (std::size_t k = 0; k + 1 < begin.size(); ++k)
+    if (begin[k] < begin[k + 1])
+      ++n_used;
+    else
+      empty = std::min(empty, k);
+  if (n_used < 2) throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", n_used));
+  if (empty < begin.size())
+    throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ", empty));
+}
+
+/// Rows ordered by fold, then by class; the order in which they were stays that of rows alike.
+template <class T>
+void sort_rows(std::span<const T> classes, std::size_t n_classes, std::span<const std::uint32_t> fold_of_row,
+               SearchRows::Order& order) {
+  const std::size_t n = classes.size();
+  std::vector<std::uint32_t> by_class(n);
+  std::vector<std::size_t> next(n_classes + 1, 0);
+  for (std::size_t row = 0; row < n; ++row) {
+    ++next[classes[row] + std::size_t{1}];
+    ++order.fold_begin[fold_of_row[row] + std::size_t{1}];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t row = 0; row < n; ++row) by_class[next[classes[row]]++] = static_cast<std::uint32_t>(row);
+  std::partial_sum(order.fold_begin.begin(), order.fold_begin.end(), order.fold_begin.begin());
+  next = order.fold_begin;
+  order.rows.resize(n);
+  for (const std::uint32_t row : by_class) order.rows[next[fold_of_row[row]]++] = row;
+}
+
+SearchRows::Order order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
   if (fold_of_row.size() != data.n_rows())
     throw InvalidInput(
         join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
@@ -21,17 +54,14 @@ std::vector<std::uint32_t> order_of(const Dataset& data, std::span<const std::ui
   if (data.n_rows() > std::numeric_limits<std::uint32_t>::max())
     throw InvalidInput(join_text("a search can take at most ", std::numeric_limits<std::uint32_t>::max(),
                                  " rows, but there are ", data.n_rows()));
-  // Counted out by class, then by fold: the order in which rows were stays that of rows alike.
+  SearchRows::Order order;
+  order.fold_begin.assign(std::size_t{last} + 2, 0);
   const Column& target = data.target();
-  std::vector<std::uint32_t> order(data.n_rows()), by_class(data.n_rows());
-  std::vector<std::size_t> next(std::size_t{data.n_classes()} + 1, 0);
-  for (std::size_t row = 0; row < order.size(); ++row) ++next[target[row] + std::size_t{1}];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  for (std::size_t row = 0; row < order.size(); ++row) by_class[next[target[row]]++] = static_cast<std::uint32_t>(row);
-  next.assign(std::size_t{last} + 2, 0);
-  for (const std::uint32_t fold : fold_of_row) ++next[fold + std::size_t{1}];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  for (const std::uint32_t row : by_class) order[next[fold_of_row[row]]++] = row;
+  if (target.is_wide())
+    sort_rows(target.wide(), data.n_classes(), fold_of_row, order);
+  else
+    sort_rows(target.narrow(), data.n_classes(), fold_of_row, order);
+  check_folds(order.fold_begin);
   return order;
 }
 
@@ -71,46 +101,31 @@ Column part(const Column& column, std::size_t begin, std::size_t end) {
 }  // namespace
 
 SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team)
-    : SearchRows(data, order_of(data, fold_of_row), team) {
-  std::vector<std::size_t> sizes;
-  for (const std::uint32_t fold : fold_of_row) {
-    if (fold >= sizes.size()) sizes.resize(std::size_t{fold} + 1, 0);
-    ++sizes[fold];
-  }
-  const auto empty = std::find(sizes.begin(), sizes.end(), std::size_t{0});
-  const auto n_used = static_cast<std::size_t>(std::count_if(sizes.begin(), sizes.end(), [](auto n) { return n > 0; }));
-  if (n_used < 2) throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", n_used));
-  if (empty != sizes.end())
-    throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ",
-                                 static_cast<std::size_t>(empty - sizes.begin())));
+    : SearchRows(data, order_of(data, fold_of_row), team) {}
+
+SearchRows::SearchRows(const Dataset& data, Order order, ThreadTeam& team)
+    : codes_(std::make_unique_for_overwrite<std::uint16_t[]>(data.n_features() * data.n_rows())),
+      missing_rows_(data.n_features()),
+      data_(reordered(data, order.rows, team)),
+      fold_begin_(std::move(order.fold_begin)),
+      has_missing_(std::any_of(missing_rows_.begin(), missing_rows_.end(),
+                               [](const auto& missing) { return !missing.empty(); })) {
   const Column& target = data_.target();
-  std::uint32_t next = 0;
-  for (std::size_t begin = 0; begin < n_rows();) {
-    const std::size_t end = begin + sizes[next];
-    fold_begin_.push_back(begin);
+  for (std::size_t k = 0; k < n_folds(); ++k) {
+    const std::size_t begin = fold_begin_[k], end = fold_begin_[k + 1];
     segment_begin_.push_back(segments_.size());
     for (std::size_t row = begin; row < end; row = segments_.back().end)
-      segments_.push_back({row, end_of_class(target, row, end), next, target[row]});
+      segments_.push_back({row, end_of_class(target, row, end), static_cast<std::uint32_t>(k), target[row]});
     double weight = static_cast<double>(end - begin);
     if (data_.is_weighted()) {
       const auto weights = data_.weights().subspan(begin, end - begin);
       weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     }
-    if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", next, " have no weight, but must have some"));
+    if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", k, " have no weight, but must have some"));
     fold_weight_.push_back(weight);
-    begin = end;
-    ++next;
   }
-  fold_begin_.push_back(n_rows());
   segment_begin_.push_back(segments_.size());
 }
-
-SearchRows::SearchRows(const Dataset& data, const std::vector<std::uint32_t>& order, ThreadTeam& team)
-    : codes_(data.n_features() * data.n_rows()),
-      missing_rows_(data.n_features()),
-      data_(reordered(data, order, team)),
-      has_missing_(std::any_of(missing_rows_.begin(), missing_rows_.end(),
-                               [](const auto& missing) { return !missing.empty(); })) {}
 
 /// A data set with its rows in another order, as Dataset::subset gives it; columns are shared out among threads, and
 /// their codes copied while they are at hand.
@@ -130,7 +145,7 @@ Dataset SearchRows::reordered(const Dataset& data, std::span<const std::uint32_t
 
 void SearchRows::copy_codes(std::size_t f, const Column& column) {
   const std::size_t n_rows = column.size();
-  std::uint16_t* codes = codes_.data() + f * n_rows;
+  std::uint16_t* codes = codes_.get() + f * n_rows;
   if (column.is_wide())
     std::copy(column.wide().begin(), column.wide().end(), codes);
   else

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct RowSegment {
 
 class SearchRows {
  public:
+  /// The rows in their new order, and where those of every fold begin there, and the end.
+  struct Order {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::size_t> fold_begin;
+  };
+
   /// Throws InvalidInput unless every fold below the largest has rows, and there are two folds or more.
   SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team);
 
@@ -39,7 +46,7 @@ class SearchRows {
 
   /// The codes of a feature for all rows; a missing cell has the code n_values(f), so that tables can have a place for
   /// it.
-  const std::uint16_t* codes(std::size_t f) const { return codes_.data() + f * n_rows(); }
+  const std::uint16_t* codes(std::size_t f) const { return codes_.get() + f * n_rows(); }
   std::uint32_t n_values(std::size_t f) const { return data_.feature(f).n_values(); }
   /// Values of a feature, a missing cell being one more where there are any.
   std::uint32_t n_slots(std::size_t f) const { return n_values(f) + (missing_rows_[f].empty() ? 0 : 1); }
@@ -48,11 +55,11 @@ class SearchRows {
   bool has_missing() const { return has_missing_; }
 
  private:
-  SearchRows(const Dataset& data, const std::vector<std::uint32_t>& order, ThreadTeam& team);
+  SearchRows(const Dataset& data, Order order, ThreadTeam& team);
   Dataset reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team);
   void copy_codes(std::size_t f, const Column& column);
 
-  std::vector<std::uint16_t> codes_;
+  std::unique_ptr<std::uint16_t[]> codes_;  // [feature][row]
   std::vector<std::vector<std::uint32_t>> missing_rows_;
   Dataset data_;
   std::vector<std::size_t> fold_begin_;     // n_folds + 1

@@ -317,8 +317,8 @@ void SearchScorer::score_group(const Group& group, const MoveGenerator& generato
 /// In the order in which threads take them: what takes long at the end would keep the others waiting.
 void SearchScorer::sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const {
   if (team_.size() == 1) return;
-  const auto work = [&](const Group& group) { return group.size() * generator.count_changes(group[0]); };
-  std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return work(a) > work(b); });
+  for (Group& group : groups) group.work = group.size() * generator.count_changes(group[0]);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.work > b.work; });
 }
 
 /// Moves by what they change. There may be millions, so they are counted out.
@@ -333,7 +333,7 @@ std::vector<SearchScorer::Group> SearchScorer::grouped(std::span<const Move> mov
   for (std::size_t g = 0; g + 1 < next.size(); ++g) {
     if (next[g + 1] > 0)
       groups.push_back({static_cast<Move::Kind>(g / n), static_cast<std::uint32_t>(g % n), next[g],
-                        std::span(others_).subspan(next[g], next[g + 1])});
+                        std::span(others_).subspan(next[g], next[g + 1]), 0});
     next[g + 1] += next[g];
   }
   for (std::size_t i = 0; i < moves.size(); ++i) {

@@ -63,6 +63,7 @@ class SearchScorer {
     std::uint32_t slot;
     std::size_t begin;                      // the place of the first of them, group by group
     std::span<const std::uint32_t> others;  // of each move
+    std::size_t work;                       // compared with other groups
 
     std::size_t size() const { return others.size(); }
     Move operator[](std::size_t i) const { return {kind, slot, others[i]}; }
@@ -111,7 +112,7 @@ class SearchScorer {
   ThreadTeam& team_;
   Isa isa_ = best_isa();
   PairScorer pairs_;
-  std::vector<double> sums_;  // [row][width]
+  std::vector<double> sums_;                            // [row][width]
   std::vector<std::unique_ptr<Workspace>> workspaces_;  // of every thread, made when it first has work
   // Of the last moves, group by group: their scores, their numbers, what is joined by them. Kept, for new memory takes
   // long to come by.
