@@ -306,6 +306,13 @@ TEST(hand_counted_table) {
 TEST(tables_of_any_family_the_set_can_answer) {
   const Dataset data = random_dataset(kMixed, {3, 0, 0, false}, 500, false, 21);
   const CountSet counts = count(data, CountScope::kPairs, kFamilies);
+  std::vector<double> cells;  // in the order that CountSet::cells promises
+  const auto add = [&](std::span<const double> table) { cells.insert(cells.end(), table.begin(), table.end()); };
+  for (std::size_t f = 0; f < counts.n_features(); ++f) add(counts.single(f));
+  for (std::size_t u = 0; u < counts.n_features(); ++u)
+    for (std::size_t v = u + 1; v < counts.n_features(); ++v) add(counts.pair(u, v));
+  for (std::size_t i = 0; i < counts.families().size(); ++i) add(counts.family(i));
+  CHECK(std::equal(cells.begin(), cells.end(), counts.cells().begin(), counts.cells().end()));
   std::vector<Family> asked = kFamilies;
   asked.insert(asked.end(), {{1, {6}}, {6, {1}}, {5, {}}});
   for (const Family& family : asked) {

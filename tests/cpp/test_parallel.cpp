@@ -13,6 +13,7 @@
 
 #include "check.hpp"
 #include "support/guarded.hpp"
+#include "support/lent_thread.hpp"
 #include "support/parallel.hpp"
 
 using namespace tanager;
@@ -151,6 +152,57 @@ TEST(waiting_threads_fall_asleep) {
     const double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
     CHECK(used < 0.05);
   }
+}
+
+TEST(a_thread_is_lent_again) {
+  // Within the moment that it stays, the next work finds it, unless this test is kept from its core for longer.
+  Guarded<std::set<std::thread::id>> threads;
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> done{false};
+    const LentThread thread([&] {
+      threads.with([](auto& seen) { seen.insert(std::this_thread::get_id()); });
+      done = true;
+    });
+    thread.wait(i % 2 == 0);
+    CHECK(done);
+  }
+  CHECK(threads.with([](const auto& seen) { return seen.count(std::this_thread::get_id()) == 0; }));
+  CHECK(threads.with([](const auto& seen) { return seen.size() < 100; }));
+}
+
+TEST(who_waits_for_old_work_does_not_wait_for_new_work) {
+  std::atomic<bool> go_on{false};
+  const LentThread first([] {});
+  first.wait(true);
+  const LentThread second([&] { CHECK(comes_true([&] { return go_on.load(); })); });  // on the same thread, mostly
+  first.wait(true);
+  go_on = true;
+  second.wait(true);
+}
+
+TEST(lent_threads_end_when_nothing_comes) {
+  for (int i = 0; i < 5; ++i) {
+    ThreadTeam(4).run(64, 1, [](std::size_t, std::size_t) {});
+    sleep_for(i % 2 == 0 ? 11000 : 30000);  // about when they end, and well after that
+    std::atomic<std::size_t> done{0};
+    ThreadTeam(4).run(64, 1, [&](std::size_t begin, std::size_t end) { done += end - begin; });
+    CHECK_EQ(done.load(), std::size_t{64});
+  }
+}
+
+TEST(teams_of_several_threads_are_apart) {
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([] {
+      for (int i = 0; i < 200; ++i) {
+        std::vector<int> times(17, 0);
+        ThreadTeam(3).run(times.size(), 2, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t j = begin; j < end; ++j) ++times[j];
+        });
+        CHECK(std::all_of(times.begin(), times.end(), [](int n) { return n == 1; }));
+      }
+    });
+  for (auto& caller : callers) caller.join();
 }
 
 TEST(phases_are_apart) {

@@ -78,6 +78,34 @@ def test_rare_values_that_a_sample_misses():
     assert set(codes[2]) == {0}
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint64])
+@pytest.mark.parametrize("n_rare", [1, 2, 15])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rare_values_in_few_columns_and_in_many(dtype, n_rare, order):
+    X = np.zeros((20_001, 16), dtype=dtype, order=order)
+    X[:, 0] = np.arange(len(X)) % 5
+    for j in range(1, 1 + n_rare):
+        X[7_003 + j, j] = 100 + j
+    labels, codes = learned(X)
+    for j in range(16):
+        values, expected = np.unique(X[:, j], return_inverse=True)
+        assert labels[j] == values.tolist()
+        assert codes[j] == expected.tolist()
+
+
+def test_categories_of_integers_cannot_be_changed():
+    X = np.array([[1, 2], [3, 2]], dtype=np.int8)
+    encoder, _ = learn(X)
+    assert not any(column.categories.flags.writeable for column in encoder.columns)
+    X[:] = 9
+    assert [column.labels() for column in encoder.columns] == [[1, 3], [2]]
+    view = np.array([5, 6, 7])[:2]
+    view.flags.writeable = False
+    by_hand = ColumnEncoder("category", categories=view)
+    view.base[0] = 0  # it could be written to after all, so that it was copied
+    assert by_hand.labels() == [5, 6]
+
+
 @pytest.mark.parametrize("threads", [2, 7])
 def test_threads_change_nothing(threads):
     rng = np.random.default_rng(1)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -285,3 +288,42 @@ def test_fitting_leaves_the_global_generator_alone():
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     tg.TANClassifier().fit(np.column_stack([B, B]), Y)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+FORKS = """
+import os, threading, warnings, numpy as np, tanager as tg
+warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 3, (2_000, 12)), rng.integers(0, 2, 2_000)
+learn = lambda: tg.BayesNetClassifier("backward-join", n_jobs=2, random_state=0).fit(X, y).predict_proba(X)
+expected, over = learn(), threading.Event()
+other = threading.Thread(target=lambda: [learn() for _ in iter(over.is_set, True)])
+other.start()
+for _ in range(20):
+    learn()  # whose threads stay for a moment
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if np.array_equal(learn(), expected) else 1)
+    print(os.waitpid(child, 0)[1])
+over.set()
+other.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_forked_processes_have_threads_of_their_own():
+    run = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=120, check=False)
+    assert run.stdout.split() == ["0"] * 20, run.stderr
+
+
+def test_a_process_may_end_while_its_threads_stay():
+    code = """
+import numpy as np, tanager as tg
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 3, (20_000, 30)), rng.integers(0, 2, 20_000)
+tg.TANClassifier(n_jobs=4).fit(X, y).predict(X)
+print("done")
+"""
+    for _ in range(3):
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+        assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "done", "")
