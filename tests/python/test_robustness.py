@@ -294,12 +294,12 @@ FORKS = """
 import os, threading, warnings, numpy as np, tanager as tg
 warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
 rng = np.random.default_rng(0)
-X, y = rng.integers(0, 3, (2_000, 12)), rng.integers(0, 2, 2_000)
+X, y = rng.integers(0, 3, (1_000, 8)), rng.integers(0, 2, 1_000)
 learn = lambda: tg.BayesNetClassifier("backward-join", n_jobs=2, random_state=0).fit(X, y).predict_proba(X)
 expected, over = learn(), threading.Event()
 other = threading.Thread(target=lambda: [learn() for _ in iter(over.is_set, True)])
 other.start()
-for _ in range(20):
+for _ in range(8):
     learn()  # whose threads stay for a moment
     child = os.fork()
     if child == 0:
@@ -313,7 +313,7 @@ other.join()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_forked_processes_have_threads_of_their_own():
     run = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=120, check=False)
-    assert run.stdout.split() == ["0"] * 20, run.stderr
+    assert run.stdout.split() == ["0"] * 8, run.stderr
 
 
 def test_a_process_may_end_while_its_threads_stay():

@@ -12,10 +12,8 @@
 
 #include "support/await.hpp"
 
-#if defined(_WIN32)
-#include <process.h>
-#else
-#include <unistd.h>
+#if !defined(_WIN32)
+#include <pthread.h>
 #endif
 
 namespace tanager {
@@ -38,29 +36,29 @@ constexpr std::chrono::milliseconds kStay{10};
 
 /// The threads of this process that wait for work.
 struct Reserve {
-  const int process;
+  const std::uint32_t forks;
   const Reserve* const before;  // that of the process this one was forked from: never used, never freed
   std::mutex lock;
   std::size_t threads = 0;
   std::vector<std::shared_ptr<Worker>> idle;  // the last one has waited least; with room for all threads
 };
 
-int this_process() {
-#if defined(_WIN32)
-  return _getpid();
-#else
-  return getpid();
+/// How many forks lie between this process and the one that loaded the library. A process's number would not tell
+/// them apart: in namespaces of their own, a process and its child may have the same.
+std::atomic<std::uint32_t> count_of_forks{0};
+#if !defined(_WIN32)
+[[maybe_unused]] const int forks_are_told =
+    pthread_atfork(nullptr, nullptr, [] { count_of_forks.fetch_add(1, std::memory_order_relaxed); });
 #endif
-}
 
 /// Never freed, since threads may look at it until the process ends. After a fork there is another one: threads do not
 /// come along, and one of them may have held the lock.
 Reserve& reserve() {
   static std::atomic<Reserve*> present{nullptr};
-  const int process = this_process();
+  const std::uint32_t forks = count_of_forks.load(std::memory_order_relaxed);
   Reserve* known = present.load(std::memory_order_acquire);
-  while (known == nullptr || known->process != process) {
-    auto made = std::unique_ptr<Reserve>(new Reserve{process, known, {}, 0, {}});
+  while (known == nullptr || known->forks != forks) {
+    auto made = std::unique_ptr<Reserve>(new Reserve{forks, known, {}, 0, {}});
     if (present.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
   }
   return *known;
