@@ -163,11 +163,29 @@ TEST(a_thread_is_lent_again) {
       threads.with([](auto& seen) { seen.insert(std::this_thread::get_id()); });
       done = true;
     });
+    CHECK(comes_true([&] { return done.load(); }));
     thread.wait(i % 2 == 0);
-    CHECK(done);
   }
   CHECK(threads.with([](const auto& seen) { return seen.count(std::this_thread::get_id()) == 0; }));
   CHECK(threads.with([](const auto& seen) { return seen.size() < 100; }));
+}
+
+TEST(work_that_is_not_waited_for_never_begins) {
+  // Whether a thread comes in time is chance; but when the wait is over, nothing of the work is left to happen.
+  std::atomic<int> begun{0}, ended{0};
+  for (int i = 0; i < 2000; ++i) {
+    const LentThread thread([&] {
+      ++begun;
+      if (i % 3 == 0) sleep_for(50);
+      ++ended;
+    });
+    if (i % 5 == 0) sleep_for(i % 100);
+    thread.wait(i % 2 == 0);
+    CHECK_EQ(begun.load(), ended.load());
+  }
+  const int before = begun;
+  sleep_for(5000);
+  CHECK_EQ(begun.load(), before);
 }
 
 TEST(who_waits_for_old_work_does_not_wait_for_new_work) {

@@ -206,7 +206,10 @@ Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& par
   auto& place = small_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
   if (const FamilyTerms* known = place.load(std::memory_order_acquire)) return kept_elsewhere(known);
   const std::size_t cells = count_cells(child, parents);
-  return is_sparse(cells) ? find_large(child, parents) : add_small(child, parents, cells, place);
+  if (!is_sparse(cells)) return add_small(child, parents, cells, place);
+  Terms found = find_large(child, parents);
+  if (found.use_count() == 0) place.store(found.get(), std::memory_order_release);  // it is kept
+  return found;
 }
 
 /// Memory that a dense table takes on a shelf.

@@ -125,8 +125,8 @@ class SearchTables {
     std::size_t bytes = 0;  // of all that is kept, here and elsewhere
   };
   mutable Guarded<Kept> kept_;
-  // Dense ones of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
-  // empty. They lie on the shelf of their child: threads mostly ask for those of one child at a time.
+  // Those of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
+  // empty. Dense ones lie on the shelf of their child: threads mostly ask for those of one child at a time.
   mutable std::vector<std::atomic<const FamilyTerms*>> small_;
   struct alignas(128) ChildShelf : Guarded<Shelf> {};  // apart, lest threads with two children wait for each other
   mutable std::vector<ChildShelf> shelves_;

@@ -24,6 +24,7 @@ struct LentThread::Worker {
   std::function<void()> work;  // empty while there is none
   std::uint32_t begun = 0;
   std::atomic<std::uint32_t> finished{0};
+  std::thread thread;
 };
 
 namespace {
@@ -40,7 +41,10 @@ struct Reserve {
   const Reserve* const before;  // that of the process this one was forked from: never used, never freed
   std::mutex lock;
   std::size_t threads = 0;
-  std::vector<std::shared_ptr<Worker>> idle;  // the last one has waited least; with room for all threads
+  bool is_closed = false;  // nobody stays
+  // With room for all threads.
+  std::vector<std::shared_ptr<Worker>> idle;  // the last one has waited least
+  std::vector<std::thread> ended;             // or about to, to be joined
 };
 
 /// How many forks lie between this process and the one that loaded the library. A process's number would not tell
@@ -51,79 +55,116 @@ std::atomic<std::uint32_t> count_of_forks{0};
     pthread_atfork(nullptr, nullptr, [] { count_of_forks.fetch_add(1, std::memory_order_relaxed); });
 #endif
 
+std::atomic<Reserve*> present_reserve{nullptr};
+
 /// Never freed, since threads may look at it until the process ends. After a fork there is another one: threads do not
 /// come along, and one of them may have held the lock.
 Reserve& reserve() {
-  static std::atomic<Reserve*> present{nullptr};
   const std::uint32_t forks = count_of_forks.load(std::memory_order_relaxed);
-  Reserve* known = present.load(std::memory_order_acquire);
+  Reserve* known = present_reserve.load(std::memory_order_acquire);
   while (known == nullptr || known->forks != forks) {
-    auto made = std::unique_ptr<Reserve>(new Reserve{forks, known, {}, 0, {}});
-    if (present.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
+    auto made = std::unique_ptr<Reserve>(new Reserve{forks, known, {}, 0, false, {}, {}});
+    if (present_reserve.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
   }
   return *known;
 }
 
-void serve(const std::shared_ptr<Worker>& self, Reserve& all) {
-  std::unique_lock hold(all.lock);
-  do {
-    hold.unlock();
-    self->work();
-    hold.lock();
-    self->work = nullptr;
-    // Who waits for the end of this work may have more at once: this thread is to be found before it is said to be
-    // free.
-    all.idle.push_back(self);
-    self->finished.fetch_add(1, std::memory_order_release);
-    self->finished.notify_all();
-    self->wake.wait_for(hold, kStay, [&] { return self->work != nullptr; });
-  } while (self->work);
-  std::erase(all.idle, self);
-  --all.threads;
+/// Called with the lock held. Who waits for the end of this work may have more at once: the thread is to be found
+/// before it is said to be free.
+void set_free(const std::shared_ptr<Worker>& worker, Reserve& all) {
+  all.idle.push_back(worker);
+  worker->finished.fetch_add(1, std::memory_order_release);
 }
 
-void start_thread(const std::shared_ptr<Worker>& worker, Reserve& all) {
-  {
-    const std::scoped_lock hold(all.lock);
-    all.idle.reserve(all.threads + 1);
-    ++all.threads;
+void serve(const std::shared_ptr<Worker>& self, Reserve& all) {
+  std::unique_lock hold(all.lock);
+  while (true) {
+    self->wake.wait_for(hold, kStay, [&] { return self->work != nullptr || all.is_closed; });
+    if (!self->work) break;
+    const auto work = std::exchange(self->work, nullptr);
+    hold.unlock();
+    work();
+    hold.lock();
+    set_free(self, all);
+    self->finished.notify_all();
   }
-  try {
-    std::thread([self = worker, &all] { serve(self, all); }).detach();
-  } catch (...) {
-    const std::scoped_lock hold(all.lock);
+  std::erase(all.idle, self);
+  all.ended.push_back(std::move(self->thread));
+}
+
+/// Called with the lock held, which the new thread waits for.
+void start_thread(const std::shared_ptr<Worker>& worker, Reserve& all) {
+  all.idle.reserve(all.threads + 1);
+  all.ended.reserve(all.threads + 1);
+  worker->thread = std::thread([self = worker, &all] { serve(self, all); });
+  ++all.threads;
+}
+
+/// Called with the lock held by `hold`, which is given back meanwhile.
+void join_ended(Reserve& all, std::unique_lock<std::mutex>& hold) {
+  while (!all.ended.empty()) {
+    std::thread last = std::move(all.ended.back());
+    all.ended.pop_back();
     --all.threads;
-    throw;
+    hold.unlock();
+    last.join();
+    hold.lock();
   }
 }
+
+#if !defined(_WIN32)  // where other threads are no more when a library ends
+/// A library that is unloaded must not leave threads in its code. Those at work belong to somebody who is at fault.
+struct Closing {
+  ~Closing() {
+    Reserve* all = present_reserve.load(std::memory_order_acquire);
+    if (all == nullptr || all->forks != count_of_forks.load(std::memory_order_relaxed)) return;
+    std::unique_lock hold(all->lock);
+    all->is_closed = true;
+    for (const auto& worker : all->idle) worker->wake.notify_one();
+    while (!all->idle.empty()) {
+      hold.unlock();
+      std::this_thread::yield();
+      hold.lock();
+    }
+    join_ended(*all, hold);
+  }
+} closing;
+#endif
 
 }  // namespace
 
 LentThread::LentThread(std::function<void()> work) {
   Reserve& all = reserve();
-  {
-    const std::scoped_lock hold(all.lock);
-    if (!all.idle.empty()) {
-      worker_ = std::move(all.idle.back());
-      all.idle.pop_back();
-      worker_->work = std::move(work);
-      number_ = ++worker_->begun;
-    }
+  std::unique_lock hold(all.lock);
+  join_ended(all, hold);
+  const bool is_new = all.idle.empty();
+  if (is_new) {
+    worker_ = std::make_shared<Worker>();
+    start_thread(worker_, all);
+  } else {
+    worker_ = std::move(all.idle.back());
+    all.idle.pop_back();
   }
-  if (worker_) {
-    worker_->wake.notify_one();
-    return;
-  }
-  worker_ = std::make_shared<Worker>();
   worker_->work = std::move(work);
   number_ = ++worker_->begun;
-  start_thread(worker_, all);
+  hold.unlock();
+  if (!is_new) worker_->wake.notify_one();
 }
 
 void LentThread::wait(bool patient) const {
   const auto is_done = [&](std::uint32_t finished) { return static_cast<std::int32_t>(finished - number_) >= 0; };
-  for (std::uint32_t seen = worker_->finished.load(std::memory_order_acquire); !is_done(seen);
-       seen = worker_->finished.load(std::memory_order_acquire))
+  std::uint32_t seen = worker_->finished.load(std::memory_order_acquire);
+  if (is_done(seen)) return;
+  {
+    Reserve& all = reserve();
+    const std::scoped_lock hold(all.lock);
+    if (worker_->work && worker_->begun == number_) {  // not begun, so that it need not be waited for
+      worker_->work = nullptr;
+      set_free(worker_, all);
+      return;
+    }
+  }
+  for (; !is_done(seen); seen = worker_->finished.load(std::memory_order_acquire))
     await_change(worker_->finished, seen, patient);
 }
 

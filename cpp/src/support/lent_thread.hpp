@@ -17,7 +17,8 @@ class LentThread {
   LentThread(LentThread&&) noexcept = default;
   LentThread& operator=(LentThread&&) noexcept = default;
 
-  /// Returns when the work is done. Must be called before what the work refers to ends.
+  /// Returns when the work is done; if it has not begun yet, it never will. Must be called before what the work refers
+  /// to ends.
   void wait(bool patient) const;
 
   struct Worker;
