@@ -324,6 +324,5 @@ X, y = rng.integers(0, 3, (20_000, 30)), rng.integers(0, 2, 20_000)
 tg.TANClassifier(n_jobs=4).fit(X, y).predict(X)
 print("done")
 """
-    for _ in range(3):
-        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-        assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "done", "")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "done", "")

@@ -57,12 +57,26 @@ std::atomic<std::uint32_t> count_of_forks{0};
 
 std::atomic<Reserve*> present_reserve{nullptr};
 
-/// Never freed, since threads may look at it until the process ends. After a fork there is another one: threads do not
-/// come along, and one of them may have held the lock.
+/// Memory of the library itself, which ends when that is unloaded. It is not destroyed before, since threads may look
+/// at it until the process ends.
+union FirstReserve {
+  Reserve reserve;
+  explicit FirstReserve(std::uint32_t forks) : reserve{forks, nullptr, {}, 0, false, {}, {}} {}
+  FirstReserve(const FirstReserve&) = delete;
+  FirstReserve& operator=(const FirstReserve&) = delete;
+  ~FirstReserve() {}
+};
+
+/// After a fork there is another one: threads do not come along, and one of them may have held the lock.
 Reserve& reserve() {
   const std::uint32_t forks = count_of_forks.load(std::memory_order_relaxed);
   Reserve* known = present_reserve.load(std::memory_order_acquire);
-  while (known == nullptr || known->forks != forks) {
+  if (known == nullptr) {
+    static FirstReserve first(forks);
+    if (present_reserve.compare_exchange_strong(known, &first.reserve, std::memory_order_acq_rel))
+      known = &first.reserve;
+  }
+  while (known->forks != forks) {
     auto made = std::unique_ptr<Reserve>(new Reserve{forks, known, {}, 0, false, {}, {}});
     if (present_reserve.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
   }
@@ -127,6 +141,9 @@ struct Closing {
       hold.lock();
     }
     join_ended(*all, hold);
+    if (all->threads > 0) return;
+    all->idle.shrink_to_fit();
+    all->ended.shrink_to_fit();
   }
 } closing;
 #endif
