@@ -57,7 +57,7 @@ class ColumnEncoder:
             # What nobody can write to need not be copied; the core makes such arrays.
             is_shared = categories.flags.writeable or categories.base is not None
             self.categories = np.array(categories) if is_shared else categories
-        self._freeze()
+        self._complete()
 
     def labels(self) -> list[Any]:
         """Return what every code means: a category, or an interval as text; None if no value is known."""
@@ -145,11 +145,11 @@ class ColumnEncoder:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._freeze()
+        self._complete()
 
-    def _freeze(self) -> None:
+    def _complete(self) -> None:
+        """Make the arrays constant, and count the codes: at least 1, since the core knows no feature without values."""
         self.categories.setflags(write=False)
-        #: The number of codes: at least 1, since the core knows no feature without values.
         self.cardinality = len(self.categories) or 1
         if self.cuts is not None:
             self.cuts.setflags(write=False)

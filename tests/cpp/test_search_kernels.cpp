@@ -422,6 +422,11 @@ TEST(room_on_a_shelf_is_for_neighbors) {
     auto* first = static_cast<std::byte*>(shelf.allocate(bytes / 2, 8));
     CHECK(shelf.allocate(bytes / 2, 8) == first + bytes / 2);
   }
+  // What is large has memory of its own, beside which the room for small things stays.
+  shelf.make_room(1000);
+  shelf.make_room(100'000);
+  static_cast<void>(shelf.allocate(100'000, 8));
+  CHECK_EQ(shelf.more_for(1000), 0u);
 }
 
 TEST_MAIN

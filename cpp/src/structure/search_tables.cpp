@@ -79,8 +79,8 @@ SearchTables::SearchTables(const SearchRows& rows, const SearchOptions& options,
       width_(width_for(rows.n_classes(), grid_)),
       memory_limit_(options.memory_limit),
       counts_(rows),
-      small_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0),
-      shelves_(small_.empty() ? 0 : rows.n_features()) {
+      single_parent_(rows.n_features() <= kMaxPairedFeatures ? rows.n_features() * rows.n_features() : 0),
+      shelves_(single_parent_.empty() ? 0 : rows.n_features()) {
   // Folds are few and take long to count; logarithms are in small pieces that fill the gap at the end.
   Tasks logarithms, tasks;
   add_logarithms(logarithms);
@@ -202,12 +202,12 @@ bool SearchTables::is_sparse(std::size_t cells) const {
 }
 
 Terms SearchTables::terms(std::size_t child, const std::vector<std::size_t>& parents) const {
-  if (small_.empty() || parents.size() > 1) return find_large(child, parents);
-  auto& place = small_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
+  if (single_parent_.empty() || parents.size() > 1) return find_or_make(child, parents);
+  auto& place = single_parent_[child * rows_.n_features() + (parents.empty() ? child : parents[0])];
   if (const FamilyTerms* known = place.load(std::memory_order_acquire)) return kept_elsewhere(known);
   const std::size_t cells = count_cells(child, parents);
-  if (!is_sparse(cells)) return add_small(child, parents, cells, place);
-  Terms found = find_large(child, parents);
+  if (!is_sparse(cells)) return put_on_shelf(child, parents, cells, place);
+  Terms found = find_or_make(child, parents);
   if (found.use_count() == 0) place.store(found.get(), std::memory_order_release);  // it is kept
   return found;
 }
@@ -223,8 +223,8 @@ std::size_t SearchTables::dense_bytes(std::size_t child, std::size_t cells, std:
   return bytes;
 }
 
-Terms SearchTables::add_small(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
-                              std::atomic<const FamilyTerms*>& place) const {
+Terms SearchTables::put_on_shelf(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
+                                 std::atomic<const FamilyTerms*>& place) const {
   const Terms kept = shelves_[child].with([&](Shelf& shelf) -> Terms {
     if (const FamilyTerms* known = place.load(std::memory_order_relaxed)) return kept_elsewhere(known);
     const std::size_t bytes = dense_bytes(child, cells, parents.size());
@@ -238,18 +238,18 @@ Terms SearchTables::add_small(std::size_t child, const std::vector<std::size_t>&
   return kept ? kept : std::make_shared<const FamilyTerms>(compute(child, parents));
 }
 
-Terms SearchTables::find_large(std::size_t child, const std::vector<std::size_t>& parents) const {
+Terms SearchTables::find_or_make(std::size_t child, const std::vector<std::size_t>& parents) const {
   std::pair key{child, parents};
   const FamilyTerms* known = kept_.with([&](const Kept& kept) {
-    const auto found = kept.large.find(key);
-    return found == kept.large.end() ? nullptr : found->second.get();
+    const auto found = kept.tables.find(key);
+    return found == kept.tables.end() ? nullptr : found->second.get();
   });
   if (known) return kept_elsewhere(known);
   auto made = std::make_unique<const FamilyTerms>(compute(child, parents));
   return kept_.with([&](Kept& kept) -> Terms {
     if (kept.bytes + made->bytes() > memory_limit_) return Terms(std::move(made));
     const std::size_t bytes = made->bytes();
-    const auto [place, is_new] = kept.large.try_emplace(std::move(key), std::move(made));
+    const auto [place, is_new] = kept.tables.try_emplace(std::move(key), std::move(made));
     if (is_new) kept.bytes += bytes;
     return kept_elsewhere(place->second.get());
   });

@@ -23,7 +23,7 @@
 
 namespace tanager {
 
-/// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `features`, a missing value
+/// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `digits`, a missing value
 /// being one more: such cells are zero. Where there would be more cells than rows, a fold has only those that its rows
 /// need, and the rows say which. There may be many thousands, so all that one has lies in the memory it is given.
 struct FamilyTerms {
@@ -91,9 +91,9 @@ class SearchTables {
   std::size_t count_cells(std::size_t child, std::span<const std::size_t> parents) const;
   bool is_sparse(std::size_t cells) const;
   std::size_t dense_bytes(std::size_t child, std::size_t cells, std::size_t parents) const;
-  Terms add_small(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
-                  std::atomic<const FamilyTerms*>& place) const;
-  Terms find_large(std::size_t child, const std::vector<std::size_t>& parents) const;
+  Terms put_on_shelf(std::size_t child, const std::vector<std::size_t>& parents, std::size_t cells,
+                     std::atomic<const FamilyTerms*>& place) const;
+  Terms find_or_make(std::size_t child, const std::vector<std::size_t>& parents) const;
   FamilyTerms compute(std::size_t child, std::span<const std::size_t> parents,
                       std::pmr::memory_resource* memory = std::pmr::new_delete_resource()) const;
   void compute_dense(FamilyTerms& family, std::size_t cells) const;
@@ -121,13 +121,13 @@ class SearchTables {
   std::vector<std::vector<double>> log_sums_;
   std::vector<std::size_t> log_sums_of_feature_;
   struct Kept {
-    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::unique_ptr<const FamilyTerms>> large;
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::unique_ptr<const FamilyTerms>> tables;
     std::size_t bytes = 0;  // of all that is kept, here and elsewhere
   };
   mutable Guarded<Kept> kept_;
   // Those of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
   // empty. Dense ones lie on the shelf of their child: threads mostly ask for those of one child at a time.
-  mutable std::vector<std::atomic<const FamilyTerms*>> small_;
+  mutable std::vector<std::atomic<const FamilyTerms*>> single_parent_;
   struct alignas(128) ChildShelf : Guarded<Shelf> {};  // apart, lest threads with two children wait for each other
   mutable std::vector<ChildShelf> shelves_;
 };

@@ -17,12 +17,12 @@ namespace tanager {
 /// Number of threads to use for a request: zero or less means all the machine has.
 int resolve_threads(int threads);
 
-/// Threads for many short pieces of work, one after the other. Others are started when a piece first has work for them
-/// and end with the team; between two pieces they wait, at first without sleeping, since the next one mostly comes
+/// Threads for many short pieces of work, one after the other. Others are lent when a piece first has work for them
+/// and go with the team; between two pieces they wait, at first without sleeping, since the next one mostly comes
 /// soon. A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
 class ThreadTeam {
  public:
-  /// Up to `threads` threads, the caller's included. Those that a piece of work with `soon` items needs are started at
+  /// Up to `threads` threads, the caller's included. Those that a piece of work with `soon` items needs are lent at
   /// once, so that it need not wait for them.
   explicit ThreadTeam(int threads, std::size_t soon = 0);
   ~ThreadTeam();
@@ -32,7 +32,7 @@ class ThreadTeam {
   /// The most threads that ever work at once.
   std::size_t size() const { return size_; }
 
-  /// Lets the other threads end: no more work will come. They do so while the caller goes on, which the destructor
+  /// Lets the other threads go: no more work will come. They do so while the caller goes on, which the destructor
   /// would have to wait for.
   void dismiss();
 
