@@ -120,7 +120,7 @@ py::array constant_array(const std::vector<std::int64_t>& values, const py::dtyp
     default:
       fill<std::int64_t>(array, values);
   }
-  // pybind11 has no public name for this, and a call of setflags for every column would take longer than all else here.
+  // pybind11 has no public name for this.
   py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return array;
 }
