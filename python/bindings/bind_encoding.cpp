@@ -88,7 +88,7 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
   return py::make_tuple(std::move(out.arrays), std::move(columns));
 }
 
-/// To encode all columns once more, into the same arrays, takes as long as to pick one in this many out of the rows.
+/// One column in this many, or fewer, is picked out of the rows sooner than all are encoded once more.
 constexpr std::size_t kColumnsPerPass = 8;
 
 IntegerMatrix column_of(IntegerMatrix matrix, std::size_t j) {
