@@ -126,6 +126,32 @@ TEST(many_values_of_the_class) {
   }
 }
 
+TEST(columns_of_one_value_and_many_classes) {
+  // A complete column of one value needs no bit rows at all, so it must not decide how the others are built.
+  const std::vector<ColumnSpec> alone{{1, 0, 0, false}};
+  const std::vector<ColumnSpec> missing{{1, 0.2, 0, false}, {3, 0, 0, false}};
+  const std::vector<ColumnSpec> mixed{{3, 0, 0, false}, {1, 0, 0, false},  {3, 0.1, 0, false}, {1, 0.3, 0, false},
+                                      {1, 0, 0, true},  {300, 0, 0, false}, {2, 0, 0, true}};
+  for (const std::uint32_t n_classes : {16U, 17U, 254U, 255U, 256U, 257U, 1000U})
+    for (const auto& features : {alone, missing, mixed}) {
+      const Dataset data = random_dataset(features, {n_classes, 0, 0, false}, 3000, false, n_classes);
+      check_all_ways(data, CountScope::kPairs, {{0, {}}});
+    }
+}
+
+TEST(eight_bits_are_never_asked_to_hold_more_than_254_classes) {
+  CHECK_THROWS(std::logic_error, ClassOrder(255, 1, false, true), "255 classes");
+  CHECK_THROWS(std::logic_error, ClassOrder(65534, 1, true, true), "65534 classes");
+  const ClassOrder order(255, 1, true, false);  // no masks, any number of classes
+  CHECK_EQ(order.n_classes(), 255U);
+  std::vector<std::uint8_t> buffer;
+  CHECK_THROWS(std::logic_error, narrow_codes(Column(std::vector<std::uint16_t>{1, 254}, 255), 0, 2, buffer),
+               "255 values");
+  CHECK(!builds_by_pext(0, 3, Isa::kAvx2, true));  // nothing to build
+  CHECK(builds_by_pext(1, 16, Isa::kAvx2, true));
+  CHECK(!builds_by_pext(1, 17, Isa::kAvx2, true));
+}
+
 TEST(sixteen_bit_class_of_few_values) {
   const Dataset data = random_dataset(kMixed, {3, 0, 0, true}, 1000, false, 9);
   check_all_ways(data, CountScope::kPairs, kFamilies);

@@ -66,7 +66,7 @@ BitPairs::BitPairs(const Dataset& data, std::vector<std::size_t> features, std::
   for (const std::size_t f : features) {
     Feature feature{f, bit_rows_of(data.feature(f)), 0, false};
     feature.by_pext = builds_by_pext(feature.n_rows, data.n_classes(), isa_, options.fast_pext);
-    (feature.by_pext ? any_pext : any_gather) = true;
+    if (feature.n_rows > 0) (feature.by_pext ? any_pext : any_gather) = true;
     features_.push_back(feature);
   }
   std::ranges::stable_sort(features_, {}, &Feature::n_rows);

@@ -9,6 +9,7 @@ namespace {
 
 /// Products of bit rows and classes up to this are faster by pext than by gathering.
 constexpr std::size_t kMaxPextWork = 16;
+static_assert(kMaxPextWork <= kMaxNarrowValues, "masks of classes are made from 8-bit codes");
 constexpr std::size_t kRowsMatchedAtOnce = 4;
 
 /// Matches the codes where they are, then moves the bits of each class together.
@@ -48,11 +49,12 @@ std::size_t bit_rows_of(const Column& column) {
 }
 
 bool builds_by_pext(std::size_t bit_rows, std::uint32_t n_classes, Isa isa, bool fast_pext) {
-  return fast_pext && isa >= Isa::kAvx2 && bit_rows * n_classes <= kMaxPextWork;
+  return fast_pext && isa >= Isa::kAvx2 && bit_rows > 0 && bit_rows * n_classes <= kMaxPextWork;
 }
 
 void build_bit_rows(const Column& column, const ClassOrder& order, bool by_pext, std::uint64_t* out, std::size_t stride,
                     BuildScratch& scratch, Isa isa) {
+  if (bit_rows_of(column) == 0) return;
   if (by_pext)
     build_by_pext(column, order, out, stride, scratch, isa);
   else

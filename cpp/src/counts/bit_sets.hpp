@@ -41,7 +41,7 @@ struct BuildScratch {
 std::size_t bit_rows_of(const Column& column);
 
 /// Whether the bits of a feature are put into class order by pext (few classes, few values) or its codes are, by
-/// gathering.
+/// gathering. Never by pext without bit rows: then the number of classes would not be bounded.
 bool builds_by_pext(std::size_t bit_rows, std::uint32_t n_classes, Isa isa, bool fast_pext);
 
 /// Writes the feature's bit rows of the block, in class order, to rows stride words apart from `out` on. Every word

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "counts/match.hpp"
+#include "support/text.hpp"
 
 namespace tanager {
 
@@ -13,7 +15,10 @@ ClassOrder::ClassOrder(std::uint32_t n_classes, std::size_t granule, bool with_r
       with_rows_(with_rows),
       with_masks_(with_masks),
       word_begin_(n_classes + std::size_t{1}),
-      row_begin_(n_classes + std::size_t{1}) {}
+      row_begin_(n_classes + std::size_t{1}) {
+  if (with_masks && n_classes > kMaxNarrowValues)
+    throw std::logic_error(join_text("class masks need 8-bit codes, but there are ", n_classes, " classes"));
+}
 
 template <class T>
 void ClassOrder::count_rows(const T* classes) {
@@ -31,7 +36,7 @@ void ClassOrder::sort_rows(const T* classes) {
 void ClassOrder::match_classes(const Column& target, Isa isa) {
   mask_words_ = (n_rows_ + kWordBits - 1) / kWordBits;
   masks_.resize(n_classes_ * mask_words_);
-  // Classes that need masks are few, so they fit eight bits, whatever the width of the column.
+  // The constructor made sure that the classes fit eight bits, whatever the width of the column.
   std::vector<std::uint8_t> narrowed;
   match_column(target, begin_, n_rows_, {0, n_classes_}, {masks_.data(), mask_words_}, narrowed, isa);
   for (std::size_t c = 0; c < n_classes_; ++c) {

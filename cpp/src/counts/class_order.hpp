@@ -18,7 +18,8 @@ inline constexpr std::size_t kMaxOrderedRows = 32768;
 /// bits after its last row are zero.
 class ClassOrder {
  public:
-  /// granule: words that every class is padded to a multiple of.
+  /// granule: words that every class is padded to a multiple of. Masks need at most kMaxNarrowValues classes; throws
+  /// std::logic_error otherwise.
   ClassOrder(std::uint32_t n_classes, std::size_t granule, bool with_rows, bool with_masks);
 
   /// Takes rows [begin, begin + n) of the target.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+
+#include "support/text.hpp"
 
 #if TANAGER_X86_DISPATCH
 #include <immintrin.h>
@@ -77,6 +80,8 @@ void match_codes(const std::uint8_t* codes, std::size_t words, ValueRange values
 
 const std::uint8_t* narrow_codes(const Column& column, std::size_t begin, std::size_t n,
                                  std::vector<std::uint8_t>& buffer) {
+  if (column.n_values() > kMaxNarrowValues)
+    throw std::logic_error(join_text("a column of ", column.n_values(), " values does not fit 8-bit codes"));
   if (!column.is_wide()) return column.narrow().data() + begin;
   buffer.resize(n);
   const std::uint16_t* codes = column.wide().data() + begin;

@@ -32,7 +32,8 @@ void match_codes(const std::uint8_t* codes, std::size_t words, ValueRange values
 void match_column(const Column& column, std::size_t begin, std::size_t n, ValueRange values, BitRows out,
                   std::vector<std::uint8_t>& buffer, Isa isa);
 
-/// The codes of rows [begin, begin + n) in eight bits: the column's own, or narrowed in the buffer.
+/// The codes of rows [begin, begin + n) in eight bits: the column's own, or narrowed in the buffer. Throws
+/// std::logic_error if the column has more than 254 values.
 const std::uint8_t* narrow_codes(const Column& column, std::size_t begin, std::size_t n,
                                  std::vector<std::uint8_t>& buffer);
 
