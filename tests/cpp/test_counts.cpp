@@ -130,7 +130,7 @@ TEST(columns_of_one_value_and_many_classes) {
   // A complete column of one value needs no bit rows at all, so it must not decide how the others are built.
   const std::vector<ColumnSpec> alone{{1, 0, 0, false}};
   const std::vector<ColumnSpec> missing{{1, 0.2, 0, false}, {3, 0, 0, false}};
-  const std::vector<ColumnSpec> mixed{{3, 0, 0, false}, {1, 0, 0, false},  {3, 0.1, 0, false}, {1, 0.3, 0, false},
+  const std::vector<ColumnSpec> mixed{{3, 0, 0, false}, {1, 0, 0, false},   {3, 0.1, 0, false}, {1, 0.3, 0, false},
                                       {1, 0, 0, true},  {300, 0, 0, false}, {2, 0, 0, true}};
   for (const std::uint32_t n_classes : {16U, 17U, 254U, 255U, 256U, 257U, 1000U})
     for (const auto& features : {alone, missing, mixed}) {
