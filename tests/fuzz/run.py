@@ -53,7 +53,7 @@ def fuzz(target: str, seconds: float) -> Result:
     failures = BUILD / "failures"
     corpus.mkdir(parents=True, exist_ok=True)
     failures.mkdir(exist_ok=True)
-    limits = ("-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", f"-max_len={longest}")
+    limits = ("-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-len_control=0", f"-max_len={longest}")
     command = [BUILD / "tests" / "fuzz" / f"fuzz_{target}", *limits, f"-max_total_time={seconds:.0f}"]
     command += ["-print_final_stats=1", f"-artifact_prefix={failures}/{target}-", corpus]
     command += [seeds] if seeds.is_dir() else []
