@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._columns import CodedColumn, Column, NumberColumn, is_missing
+from ._columns import EXACT, CodedColumn, Column, NumberColumn, is_missing
 from .discretize import interval_labels
 
 Codes = npt.NDArray[Any]
@@ -20,8 +20,6 @@ Declared = Literal["", "dtype", "user"]
 
 MISSING = 65535
 MAX_VALUES = 65534
-# Integers up to here are exact as float64.
-_EXACT = 2**53
 _NO_CATEGORIES: npt.NDArray[Any] = np.empty(0, dtype=object)
 
 
@@ -119,7 +117,7 @@ class ColumnEncoder:
                 if (
                     values.dtype.itemsize == 8
                     and len(values)
-                    and max(abs(int(values.min())), int(values.max())) > _EXACT
+                    and max(abs(int(values.min())), int(values.max())) > EXACT
                 ):
                     return None
                 values = values.astype(np.float64)
@@ -311,6 +309,6 @@ def category_array(values: Sequence[Any], dtype: Any = None) -> npt.NDArray[Any]
         elif not any(isinstance(value, float) for value in values):
             if all(-(2**63) <= value < 2**63 for value in values):
                 return np.array(values, dtype=np.int64)
-        elif all(isinstance(value, float) or abs(value) <= _EXACT for value in values):
+        elif all(isinstance(value, float) or abs(value) <= EXACT for value in values):
             return np.array(values, dtype=np.float64)
     return np.fromiter(values, dtype=object, count=len(values))

@@ -19,6 +19,9 @@ from . import _core
 
 Floats = npt.NDArray[np.float64]
 
+#: Integers up to here are exact as float64.
+EXACT = 2**53
+
 
 class NumberColumn:
     """Integers, booleans or floats.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserList, deque
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ._categories import MISSING, category_array, check_number, sorted_values
 from ._columns import CodedColumn, Column, arrow_column, is_missing, native, pandas_column, polars_column
 
 Codes = npt.NDArray[Any]
+
+_LISTS = (list, tuple, deque, UserList)
 
 
 def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[npt.NDArray[Any], Codes]:
@@ -37,7 +40,7 @@ def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[n
     """
     numbered = _number_text(y, first_row)
     if numbered is None:
-        labels = _label_array(y, first_row)
+        labels = label_array(y, first_row)
         if labels.dtype.kind == "f":
             _check_float_labels(labels, first_row)
         numbered = _number_labels(labels, first_row)
@@ -97,15 +100,15 @@ def _text_column(y: Any) -> CodedColumn | None:
     return column if isinstance(column, CodedColumn) else None
 
 
-def _label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
-    """Return the labels as a one-dimensional array."""
+def label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
+    """Return the labels as a one-dimensional array that keeps the value of each."""
     if y is None:
         raise ValueError("y should be a 1d array, got None instead.")
     if issparse(y):
         raise TypeError("sparse y is not supported; pass a dense array, such as y.toarray().ravel()")
     if np.ma.is_masked(y):
         raise ValueError(_no_label(np.ma.getmaskarray(y), first_row))
-    labels = _object_list(y) if _holds_mixed_types(y) else np.asarray(_plain(y))
+    labels = _exact_array(list(y)) if isinstance(y, _LISTS) else np.asarray(_plain(y))
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y holds complex numbers")
     if labels.dtype.kind == "V":
@@ -118,21 +121,34 @@ def _label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
 
 
 def _plain(y: Any) -> Any:
-    """Unwrap a Series of polars or pyarrow without turning integers with missing cells into floats."""
+    """Unwrap a Series of polars or pyarrow without turning integers into floats."""
     if hasattr(y, "to_pylist") and hasattr(y, "null_count"):
         return _object_list(y.to_pylist()) if y.null_count else y.to_numpy(zero_copy_only=False)
-    if hasattr(y, "null_count") and callable(y.null_count) and hasattr(y, "to_list") and y.null_count():
-        return _object_list(y.to_list())
+    if hasattr(y, "null_count") and callable(y.null_count) and hasattr(y, "to_list"):
+        wide = str(y.dtype) in {"Int128", "UInt128"}  # NumPy has no such integers
+        return _object_list(y.to_list()) if wide or y.null_count() else y
     return y
 
 
-def _holds_mixed_types(y: Any) -> bool:
-    # NumPy would turn the numbers beside strings into strings, and a list of tuples into a table.
-    if not isinstance(y, (list, tuple)) or not y:
-        return False
-    if all(isinstance(v, tuple) for v in y):
-        return True
-    return any(isinstance(v, str) for v in y) and not all(isinstance(v, str) for v in y)
+def _exact_array(values: list[Any]) -> npt.NDArray[Any]:
+    """Return the array that NumPy makes of a list, or one of objects where that would change a value.
+
+    NumPy turns large integers beside smaller ones or floats into floats, booleans beside numbers into numbers, numbers
+    beside strings into strings and tuples into rows of a table; and it drops zeros at the end of strings.
+    """
+    types = set(map(type, values))
+    if values and all(issubclass(kind, tuple) for kind in types):
+        return _object_list(values)
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "biufSU":
+        return array
+    if len({issubclass(kind, (bool, np.bool_)) for kind in types}) > 1:
+        return _object_list(values)
+    if types == {str}:
+        return _object_list(values) if any(text.endswith("\0") for text in set(values)) else array
+    if any(issubclass(kind, np.generic) for kind in types):
+        values = [v.item() if isinstance(v, np.generic) else v for v in values]
+    return array if array.tolist() == values else _object_list(values)
 
 
 def _object_list(values: Any) -> npt.NDArray[Any]:
@@ -194,7 +210,7 @@ def _number_objects(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColu
 
 
 def _known_classes(classes: Any) -> npt.NDArray[Any]:
-    known = _label_array(classes)
+    known = label_array(classes)
     if known.dtype.kind == "O":
         values = [v.item() if isinstance(v, np.generic) else v for v in known]
         if any(map(is_missing, values)):

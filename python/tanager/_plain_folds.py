@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from ._fold_table import Rows
 from ._folds import Split
+from ._labels import label_array
 from ._scoring import Outcome, Scorer, positions
 from ._table import take_rows as take_table_rows
 
@@ -117,4 +118,4 @@ def take_labels(y: Any, rows: npt.NDArray[np.int64]) -> Any:
         return [y[i] for i in rows]
     if hasattr(y, "null_count"):  # polars and pyarrow
         return y.take(rows) if hasattr(y, "take") else y[rows]
-    return np.asarray(y)[rows]
+    return label_array(y)[rows]

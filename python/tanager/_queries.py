@@ -246,7 +246,9 @@ def _label_array(labels: list[Any]) -> npt.NDArray[Any]:
     """Return labels as an array of their own kind if it is one, else of objects."""
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {int, float, bool}:
-        return np.array(labels)
+        found = np.array(labels)
+        if kinds == {float} or found.dtype.kind != "f":  # which integers beyond 64 bits become
+            return found
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._labels import encode_labels
+from ._labels import encode_labels, label_array
 
 Floats = npt.NDArray[np.float64]
 Truth = npt.NDArray[np.uint16]
@@ -138,7 +138,7 @@ def _wrong(value: Any) -> str:
     )
 
 
-def positions(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Truth:
+def positions(labels: Any, classes: npt.NDArray[Any]) -> Truth:
     """Return the position of every label among the classes, UNKNOWN where it is none of them."""
     values, codes = encode_labels(labels)
     index = {label: i for i, label in enumerate(classes.tolist())}
@@ -148,7 +148,7 @@ def positions(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Truth:
 
 def _classes(y_true: Any, classes: Any) -> npt.NDArray[Any]:
     """Return the classes that columns stand for: those given, or those that occur, sorted."""
-    return encode_labels(np.asarray(y_true))[0] if classes is None else np.asarray(classes)
+    return encode_labels(y_true)[0] if classes is None else label_array(classes)
 
 
 def known_classes(y_true: Any, classes: Any) -> list[Any]:
@@ -162,7 +162,7 @@ def checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
     probabilities = np.ascontiguousarray(proba, dtype=np.float64)
     if probabilities.ndim != 2:
         raise ValueError(f"proba must have a row per row and a column per class, but has shape {probabilities.shape}")
-    labels, known = np.asarray(y_true), _classes(y_true, classes)
+    known = _classes(y_true, classes)
     if known.shape != (probabilities.shape[1],):
         raise ValueError(
             f"proba must have a column for each of the {len(known)} classes, but has {probabilities.shape[1]}"
@@ -172,7 +172,7 @@ def checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + _ROUNDING))
     if wrong.any():
         raise ValueError(f"proba must hold probabilities, but one is {probabilities[wrong][0]}")
-    return probabilities, positions(labels, known)
+    return probabilities, positions(y_true, known)
 
 
 def accuracy(y_true: Any, proba: Any, classes: Any = None) -> float:

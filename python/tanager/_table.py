@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from ._columns import (
+    EXACT,
     Column,
     NumberColumn,
     array_column,
@@ -104,7 +105,7 @@ def read_table(X: Any) -> Table:
     if isinstance(X, (str, bytes, dict)) or X is None:
         raise ValueError(f"Expected a table or a 2D array, got {type(X).__name__} instead.")
     table = _read_frame(X)
-    return _read_array(_to_array(X)) if table is None else table
+    return _read_rows(X) if table is None else table
 
 
 def _read_array(X: npt.NDArray[Any]) -> Table:
@@ -162,6 +163,30 @@ def _to_array(X: Any) -> npt.NDArray[Any]:
         # NumPy would turn the numbers beside strings into strings.
         array = np.array(X, dtype=object)
     return array
+
+
+def _read_rows(X: Any) -> Table:
+    """Read a list of rows, or what else NumPy takes for a table."""
+    array = _to_array(X)
+    if array.dtype.kind != "f" or array.ndim != 2 or not isinstance(X, (list, tuple)):
+        return _read_array(array)
+    if not np.abs(array).max(initial=0, where=np.isfinite(array)) >= EXACT:
+        return _read_array(array)
+    # NumPy turns large integers beside other numbers into floats, which may make different ones equal.
+    table, objects = _read_array(array), np.array(X, dtype=object)
+    rounded = {j for j in range(table.n_features) if _is_rounded(objects[:, j].tolist(), array[:, j].tolist())}
+    if not rounded:
+        return table
+
+    def read(i: int, label: str) -> Column:
+        return array_column(objects[:, i], label) if i in rounded else table.column(i)
+
+    return Table(table.n_rows, table.n_features, read)
+
+
+def _is_rounded(given: list[Any], floats: list[float]) -> bool:
+    plain = [value.item() if isinstance(value, np.integer) else value for value in given]
+    return any(isinstance(value, int) and value != number for value, number in zip(plain, floats, strict=True))
 
 
 def _read_frame(X: Any) -> Table | None:

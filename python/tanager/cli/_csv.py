@@ -24,10 +24,11 @@ MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "n
 #: Text as the number of its value: distinct texts are then looked at once, not once per row.
 CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 #: What the cells of a column are; each kind can hold what stands before it.
-Kind = Literal["nothing", "integer", "float", "string"]
+Kind = Literal["nothing", "integer", "large integer", "float", "string"]
 ARROW_TYPES: dict[Kind, Any] = {
     "nothing": pa.string(),
     "integer": pa.int64(),
+    "large integer": pa.int64(),
     "float": pa.float64(),
     "string": pa.string(),
 }
@@ -37,6 +38,8 @@ Tell = Callable[[int, float | None], None]
 # Whole numbers as people write numbers: a code such as 007 is no number.
 _INTEGER = r"^\s*(?:0|-?[1-9][0-9]{0,18})\s*$"
 _FLOAT = r"^\s*[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*$"
+# Whole numbers that floats may round.
+_LARGE = r"^\s*[-+]?[0-9]{16,}\s*$"
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 16, 1 << 25
 
 
@@ -109,18 +112,18 @@ class CsvSource:
                         tell(batch.num_rows, position())
                     yield batch
 
-    def widen(self, kinds: dict[str, Kind], tell: Tell | None = None) -> int:
+    def widen(self, kinds: dict[str, Kind], tell: Tell | None = None, *, class_name: str | None = None) -> int:
         """Look at all rows, and let columns be of less narrow kinds where their cells ask for it; return how many rows.
 
         A column is of whole numbers or of numbers if all its cells that are not missing are; a leading zero, as in 007,
-        makes it text.
+        makes it text. Classes that floats would round stay text, since two of them could become one.
         """
         n_rows = 0
         for batch in self.read(dict.fromkeys(kinds, CODED_TEXT), tell):
             n_rows += batch.num_rows
             for name, column in zip(list(kinds), batch.columns, strict=True):
                 if kinds[name] != "string":
-                    kinds[name] = self._widen(kinds[name], column.dictionary)
+                    kinds[name] = self._widen(kinds[name], column.dictionary, exact=name == class_name)
         return n_rows
 
     def _with_name(self, message: str) -> str:
@@ -134,14 +137,17 @@ class CsvSource:
         name = self.names[int(found[1])]
         return f"column {name!r} is no text in UTF-8" if found[3] is None else not_numbers(name, found[3])
 
-    def _widen(self, kind: Kind, texts: Any) -> Kind:
+    def _widen(self, kind: Kind, texts: Any, *, exact: bool) -> Kind:
         texts = texts.filter(pc.invert(pc.is_in(texts, pa.array(self.missing, pa.string()))))
         if len(texts) == 0:
             return kind
+        large = kind == "large integer" or pc.any(pc.match_substring_regex(texts, _LARGE)).as_py()
         whole = kind != "float" and pc.all(pc.match_substring_regex(texts, _INTEGER)).as_py()
         if whole and _fits(texts):
-            return "integer"
-        return "float" if pc.all(pc.match_substring_regex(texts, _FLOAT)).as_py() else "string"
+            return "large integer" if large else "integer"
+        if (exact and large) or not pc.all(pc.match_substring_regex(texts, _FLOAT)).as_py():
+            return "string"
+        return "float"
 
     def _read_names(self) -> list[str]:
         if self._path is None and self._compressed:

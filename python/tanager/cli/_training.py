@@ -34,10 +34,17 @@ class TrainingTable:
         Those to be read.
     numbers, text : sequence of str
         Columns of CSV files that are read as floats, or as text, whatever they look like.
+    class_name : str, default=None
+        The column of classes, of which no two may become one.
     """
 
     def __init__(
-        self, sources: Sequence[Source], columns: Sequence[str], numbers: Sequence[str] = (), text: Sequence[str] = ()
+        self,
+        sources: Sequence[Source],
+        columns: Sequence[str],
+        numbers: Sequence[str] = (),
+        text: Sequence[str] = (),
+        class_name: str | None = None,
     ) -> None:
         self._sources = sources
         self.columns = list(columns)
@@ -52,7 +59,9 @@ class TrainingTable:
         kinds: dict[str, Kind] = {name: "string" if name in text else "nothing" for name in columns}
         with rows_bar("finding types") as tell:
             files = [source.repeatable() for source in sources if isinstance(source, CsvSource)]
-            self.n_rows = sum(file.widen(kinds, _shared(tell, i, len(files))) for i, file in enumerate(files))
+            self.n_rows = sum(
+                file.widen(kinds, _shared(tell, i, len(files)), class_name=class_name) for i, file in enumerate(files)
+            )
         self.types = {name: ARROW_TYPES["float" if name in numbers else kind] for name, kind in kinds.items()}
 
     def batches(self, tell: Tell | None = None) -> Iterator[Any]:
@@ -105,7 +114,9 @@ class LabeledTable(TrainingTable):
             numbers = list(options.numeric)
         used = [name for name in names if name in {*self.features, self.class_name, self.weight}]
         with reading(sources[0].shown):
-            super().__init__(sources, used, [*numbers, *([self.weight] if self.weight else [])])
+            super().__init__(
+                sources, used, [*numbers, *([self.weight] if self.weight else [])], class_name=self.class_name
+            )
 
     def labeled_batches(self) -> Iterator[Any]:
         """Yield all rows in batches, read ahead; a row without class or weight is an error."""
