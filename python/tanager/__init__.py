@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ._acll_constants import acll_constants
     from ._classifier import BayesNetClassifier
     from ._model_file import load
-    from ._warnings import EstimateWarning, FallbackWarning
+    from ._warnings import EstimateWarning, FallbackWarning, UnseenWarning
     from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
     from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
     from .explain import Explanation
@@ -61,6 +61,7 @@ __all__ = [
     "TANClassifier",
     "TBMATANClassifier",
     "TreePosterior",
+    "UnseenWarning",
     "__version__",
     "acll_constants",
     "averaging",
@@ -97,6 +98,7 @@ _HOMES = {
     "TANClassifier": ".shortcuts",
     "TBMATANClassifier": ".averaging",
     "TreePosterior": ".averaging",
+    "UnseenWarning": "._warnings",
     "acll_constants": "._acll_constants",
     "load": "._model_file",
 }

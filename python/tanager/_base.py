@@ -26,6 +26,7 @@ from ._settings import SHOWN, Learned, Learning, Predicts, Requirements, Schema
 from ._streams import StreamMethods
 from ._table import take_rows
 from ._validation import check_class_prior, check_features, check_table_sizes, check_weights, effective_threads
+from ._warnings import warn_of_unseen
 from .discretize import resolve_discretizer
 
 if TYPE_CHECKING:
@@ -340,7 +341,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
         X : table of shape (n_rows, n_features)
             As in `fit`, with the same columns in the same order.
         """
-        columns, n_rows = self._encode(X)
+        columns, n_rows = self._encode(X, stacklevel=3)
         self._announce(self._core_model, columns, n_rows, stacklevel=3)
         return self._predict_codes(columns, n_rows, None)
 
@@ -375,7 +376,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
         return self._predict(X, "log_joint")
 
     def _predict(self, X: Any, output: str) -> Floats:
-        columns, n_rows = self._encode(X)
+        columns, n_rows = self._encode(X, stacklevel=4)
         self._announce(self._core_model, columns, n_rows, stacklevel=4)
         return self._predict_codes(columns, n_rows, output)
 
@@ -391,13 +392,16 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
     def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
         """Warn of what users should know of these predictions before they are made."""
 
-    def _encode(self, X: Any) -> tuple[list[npt.NDArray[Any]], int]:
+    def _encode(self, X: Any, stacklevel: int) -> tuple[list[npt.NDArray[Any]], int]:
         self._check_fitted()
         if self.unseen not in _UNSEEN:
             raise ValueError(_wrong_unseen(self.unseen))
         table = read_table(X)
         check_features(self, table.names, table.n_features)
-        return self._encoder.encode(table, self.unseen, self._threads()), table.n_rows
+        columns, strange = self._encoder.encode_new(table, self.unseen, self._threads())
+        if strange:
+            warn_of_unseen(strange, stacklevel + 1)
+        return columns, table.n_rows
 
     # -- inspection and files
 

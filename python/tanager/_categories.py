@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._columns import EXACT, CodedColumn, Column, NumberColumn, is_missing
+from ._columns import EXACT, CodedColumn, Column, NumberColumn, ObjectColumn, is_missing
+from ._matching import OtherTypes, meaning
 from .discretize import interval_labels
 
 Codes = npt.NDArray[Any]
@@ -81,23 +82,36 @@ class ColumnEncoder:
             return None
         return _core.CodeBook(_core.float_keys(self.categories.astype(np.float64)))
 
-    def encode(self, column: Column, label: str) -> tuple[Codes, Callable[[], Iterable[Any]]]:
+    @cached_property
+    def _other_types(self) -> OtherTypes:
+        return OtherTypes(self.index)
+
+    def encode(self, column: Column, label: str, *, match: bool = False) -> tuple[Codes, Callable[[], Iterable[Any]]]:
         """Encode a column.
+
+        Parameters
+        ----------
+        column : Column
+        label : str
+            What messages call the column.
+        match : bool, default=False
+            Whether values that are unknown get the code of a category that equals them but for its type.
 
         Returns
         -------
         codes : ndarray of uint8 or uint16
         unknown : callable
-            Returns the values that are there but have no code.
+            Returns the values that are there but have no code; ``list`` itself if there can be none.
         """
         if self.cuts is not None:
+            column = _spelled_numbers(column, label) if match else column
             return _core.apply_cuts(column.floats(label), self.cuts), list
         if isinstance(column, NumberColumn):
             coded = self._encode_numbers(column)
             if coded is not None:
                 codes, absent = coded
                 return codes, (lambda: _unknown_numbers(column, codes)) if absent else list
-        return self._encode_coded(column.coded(label))
+        return self._encode_coded(column.coded(label), match=match)
 
     def _encode_numbers(self, column: NumberColumn) -> tuple[Codes, bool] | None:
         """Encode numbers without a detour through their distinct values; None if the categories need it.
@@ -129,14 +143,21 @@ class ColumnEncoder:
             np.bitwise_or(codes, np.negative(column.missing.astype(codes.dtype)), out=codes)
         return codes, absent
 
-    def _encode_coded(self, column: CodedColumn) -> tuple[Codes, Callable[[], Iterable[Any]]]:
-        table = np.array([self.index.get(value, MISSING) for value in column.values], dtype=np.uint16)
+    def _encode_coded(self, column: CodedColumn, *, match: bool = False) -> tuple[Codes, Callable[[], Iterable[Any]]]:
+        found = [self.index.get(value, MISSING) for value in column.values]
+        if match and MISSING in found:
+            other = [
+                self._other_types.find(v) if code == MISSING else code
+                for v, code in zip(column.values, found, strict=True)
+            ]
+            found = [MISSING if code is None else code for code in other]
+        table = np.array(found, dtype=np.uint16)
 
         def unknown() -> list[Any]:
             known = (table != MISSING) | ~column.used()
             return [v for v, k in zip(column.values, known, strict=True) if not (k or is_missing(v))]
 
-        return _core.recode(column.codes, table, len(self.categories)), unknown
+        return _core.recode(column.codes, table, len(self.categories)), unknown if MISSING in found else list
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("kind", "categories", "cuts", "declared")}
@@ -152,6 +173,17 @@ class ColumnEncoder:
         if self.cuts is not None:
             self.cuts.setflags(write=False)
             self.cardinality = len(self.cuts) + 1
+
+
+def _spelled_numbers(column: Column, label: str) -> Column:
+    """Return a column whose texts that spell numbers are numbers."""
+    if isinstance(column, NumberColumn) or (isinstance(column, ObjectColumn) and column.holds_numbers):
+        return column
+    coded = column.coded(label)
+    meant = [meaning(value) if isinstance(value, str) else None for value in coded.values]
+    is_number = [number is not None and not isinstance(number, bool) for number in meant]
+    values = [m if n else v for v, m, n in zip(coded.values, meant, is_number, strict=True)]
+    return CodedColumn(coded.codes, values)
 
 
 def missing_code(codes: Codes) -> int:

@@ -118,6 +118,7 @@ class ObjectColumn:
         self.objects = objects
         numbers = _core.object_floats(objects)
         self._numbers: Floats | None = None if numbers is None else numbers[0]
+        self.holds_numbers = numbers is not None
         # Whole numbers among objects are categories, just as integers are.
         self.is_float = numbers is not None and numbers[1]
 

@@ -22,10 +22,12 @@ from ._categories import (
     encode_declared,
     extend_categories,
     learn_categories,
+    missing_code,
     unseen_message,
 )
-from ._columns import Column, NumberColumn
+from ._columns import Column, NumberColumn, is_missing
 from ._labels import encode_labels
+from ._matching import unseen_column
 from ._table import Table, column_label, read_table
 from ._validation import is_whole
 
@@ -55,7 +57,7 @@ class Encoder:
         return [column.cardinality for column in self.columns]
 
     def encode(self, table: Table, unseen: str = "missing", threads: int = 1) -> list[Codes]:
-        """Encode a table of the same columns.
+        """Encode a table of the same columns to learn from; values must be those that are known.
 
         Parameters
         ----------
@@ -69,6 +71,26 @@ class Encoder:
         list of ndarray
             One array of codes, uint8 or uint16, per column.
         """
+        return self._encode(table, unseen, threads, None)
+
+    def encode_new(self, table: Table, unseen: str = "missing", threads: int = 1) -> tuple[list[Codes], list[str]]:
+        """Encode a table of the same columns to predict from: values may also be known by another type.
+
+        Parameters
+        ----------
+        table, unseen, threads
+            As in `encode`.
+
+        Returns
+        -------
+        codes : list of ndarray
+        strange : list of str
+            What to warn of: columns that hold no known value at all.
+        """
+        strange: list[str] = []
+        return self._encode(table, unseen, threads, strange), strange
+
+    def _encode(self, table: Table, unseen: str, threads: int, strange: list[str] | None) -> list[Codes]:
         array = table.array
         if array is not None and self._books is not None and array.dtype.kind != "f":
             codes, unknown = self._books.encode(array, threads)
@@ -76,20 +98,43 @@ class Encoder:
                 column = unknown[0]
                 row = int(np.argmax(codes[column] == np.iinfo(codes[column].dtype).max))
                 raise ValueError(unseen_message(self.label(column), array[row, column].item()))
+            if strange is not None:
+                for i in unknown:
+                    self._note_strange(codes[i], table.column(i), i, strange)
             return codes
         if table.n_features != len(self.columns):
             raise ValueError(f"a table of {len(self.columns)} columns was expected, but one of {table.n_features} came")
         if array is not None and array.dtype.kind == "f" and self._cuts is not None:
             return self._cuts.encode(array, threads)
-        return [self._encode_column(table.column(i), i, unseen) for i in range(table.n_features)]
+        return [self._encode_column(table.column(i), i, unseen, strange) for i in range(table.n_features)]
 
-    def _encode_column(self, column: Column, position: int, unseen: str) -> Codes:
+    def _encode_column(self, column: Column, position: int, unseen: str, strange: list[str] | None) -> Codes:
         label = self.label(position)
-        codes, unknown = self.columns[position].encode(column, label)
+        codes, unknown = self.columns[position].encode(column, label, match=strange is not None)
+        if unknown is list:
+            return codes
         if unseen == "error":
             for value in unknown():
                 raise ValueError(unseen_message(label, value))
+        if strange is not None:
+            self._note_strange(codes, column, position, strange)
         return codes
+
+    def _note_strange(self, codes: Codes, column: Column, position: int, strange: list[str]) -> None:
+        """Note a column with values none of which is known."""
+        if codes.min() < missing_code(codes):
+            return
+        coded = column.coded(self.label(position))
+        counts = np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.values))
+        found = [(v, n) for v, n in zip(coded.values, counts.tolist(), strict=True) if n and not is_missing(v)]
+        said = unseen_column(
+            self.label(position),
+            self.columns[position].categories.tolist(),
+            [value for value, _ in found],
+            sum(n for _, n in found),
+        )
+        if said is not None:
+            strange.append(said)
 
     def extended(self, table: Table) -> tuple[Encoder, list[npt.NDArray[np.uint16]]]:
         """Return an encoder that also knows the new categories of a table, and how the codes known so far move.

@@ -16,6 +16,7 @@ from ._columns import is_missing
 from ._folds import resolve_seed
 from ._frames import import_pandas
 from ._labeled import Floats, aligned, look_up
+from ._matching import OtherTypes, meaning
 from ._shown import shown, shown_apart
 from ._validation import is_whole
 
@@ -217,8 +218,12 @@ class Questions:
         """Return the interval that a number falls into, or that a text as in tables and samples means."""
         column = self._columns[variable]
         assert column.cuts is not None
+        labels = self._labels_of(variable)
         if isinstance(value, str):
-            return self._code_of(name, value, self._labels_of(variable))
+            meant = None if value in labels else meaning(value)
+            if meant is None or isinstance(meant, bool):
+                return self._code_of(name, value, labels)
+            value = meant
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
@@ -231,6 +236,10 @@ class Questions:
         try:
             return labels.index(value)
         except ValueError:
+            plain = value.item() if isinstance(value, np.generic) else value
+            code = OtherTypes({label: i for i, label in enumerate(labels)}).find(plain)
+            if code is not None:
+                return code
             shown = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
             raise ValueError(f"the evidence has {value!r} for {name!r}, whose values are {shown}") from None
 

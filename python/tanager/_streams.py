@@ -17,6 +17,7 @@ from ._growing import NeedsCuts
 from ._stream_counts import Counted, CountedPart, RecountedPart
 from ._stream_cuts import CutPart
 from ._validation import check_features
+from ._warnings import warn_of_unseen
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -142,8 +143,11 @@ class StreamMethods:
             raise ValueError(f"method must be one of {', '.join(_OUTPUTS)} or a list of them, but is {wrong[0]!r}")
         source = BatchSource(batches)
         names = clf._schema.names
+        warned: list[str] = []
         results = _overlapped(
-            source.open(names), lambda raw: _encode(clf, raw, names), lambda codes: _predict(clf, codes, methods)
+            source.open(names),
+            lambda raw: _encode(clf, raw, names, warned),
+            lambda codes: _predict(clf, codes, methods),
         )
         return (found[0] for found in results) if isinstance(method, str) else results
 
@@ -209,12 +213,17 @@ def _overlapped(items: Iterator[Any], prepare: Callable[[Any], Any], work: Calla
             yield under_way.result()
 
 
-def _encode(clf: BaseClassifier, raw: Any, names: list[str] | None) -> tuple[list[npt.NDArray[Any]] | None, int]:
+def _encode(
+    clf: BaseClassifier, raw: Any, names: list[str] | None, warned: list[str]
+) -> tuple[list[npt.NDArray[Any]] | None, int]:
     if batch_length(raw) == 0:
         return None, 0
     table = _features(read_table(raw), names)
     check_features(clf, table.names, table.n_features)
-    columns = clf._encoder.encode(table, clf.unseen, clf._threads())
+    columns, strange = clf._encoder.encode_new(table, clf.unseen, clf._threads())
+    if strange and not warned:  # once per stream
+        warned += strange
+        warn_of_unseen(strange, stacklevel=6)
     clf._announce(clf._core_model, columns, table.n_rows, stacklevel=6)
     return columns, table.n_rows
 

@@ -262,7 +262,7 @@ def explain_rows(
     max_pairs: int,
 ) -> Explanation:
     """Explain predictions, as ``clf.explain`` says."""
-    columns, n_rows = clf._encode(X)
+    columns, n_rows = clf._encode(X, stacklevel=4)
     names, classes = clf._schema.feature_names, clf.classes_.tolist()
     if len(classes) < 2:
         raise ValueError(f"an explanation compares classes, but this classifier knows only {classes[0]!r}")

@@ -21,6 +21,7 @@ from ._queries import Distribution, Questions, naming_features
 from ._settings import Predicts
 from ._sharing import Shareable
 from ._shown import shown, shown_apart
+from ._warnings import warn_of_unseen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -389,8 +390,11 @@ class Network(Shareable):
         if len(codes) != table.n_rows:
             raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
         codes = positions_among(known, self.classes)[codes]  # a network that was read has them in any order
+        columns, strange = self._encoder.encode_new(table)
+        if strange:
+            warn_of_unseen(strange, stacklevel=4)
         with naming_features(self.feature_names):
-            return self._predictor.predict(self._encoder.encode(table), table.n_rows, output), codes
+            return self._predictor.predict(columns, table.n_rows, output), codes
 
     def _feature_parents(self, name: str) -> tuple[int, list[int]]:
         position = self.feature_names.index(name) if name in self.feature_names else -1

@@ -102,7 +102,9 @@ def test_missing_and_unknown_cells_are_summed_out(run, weather, tmp_path):
     )
     clf = tg.load(tmp_path / "m.tng")
     (tmp_path / "new.csv").write_text("sky,wind,day,code\n?,,x,\nfog,NA,99,7\n", "utf-8")
-    rows = rows_of(run.well("predict", tmp_path / "m.tng", tmp_path / "new.csv"))
+    done = run("predict", tmp_path / "m.tng", tmp_path / "new.csv")
+    assert done.err.startswith("tanager: warning: every value of column 'day' is unseen")
+    rows = rows_of(done.out.decode())
     nothing = pa.table({name: pa.nulls(1, pa.string()) for name in ("sky", "wind", "day", "code")})
     expected = clf.predict_proba(nothing)[0]
     np.testing.assert_array_equal([[float(p) for p in row[1:]] for row in rows[1:]], [expected, expected])

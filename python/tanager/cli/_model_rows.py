@@ -9,9 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .. import _core
 from .._base import BaseClassifier
-from .._categories import unseen_message
 from .._columns import unsupported
 from ._csv import CODED_TEXT, CsvSource, Tell
 from ._errors import InputError, not_numbers, other_delimiter, say
@@ -24,10 +22,7 @@ class ModelRows:
 
     Parameters
     ----------
-    model : Model
-        What the model file holds.
     clf : BaseClassifier
-        The same as a classifier.
     sources : sequence of sources
     keep : sequence of str
         Columns to keep.
@@ -37,7 +32,6 @@ class ModelRows:
 
     def __init__(
         self,
-        model: _core.Model,
         clf: BaseClassifier,
         sources: Sequence[Source],
         keep: Sequence[str] = (),
@@ -50,7 +44,7 @@ class ModelRows:
             if name not in first.names:
                 raise no_column(first.shown, name, first.names, "to keep")
         self.keep = list(dict.fromkeys(keep))
-        self._cells = [Cells(model, clf, position, name) for position, name in enumerate(self.features)]
+        self._cells = [Cells(clf, position, name) for position, name in enumerate(self.features)]
         self._columns = list(dict.fromkeys([*self.features, *self.keep]))
         if isinstance(first, CsvSource):
             self._warn_of_markers(first)
@@ -123,33 +117,21 @@ def _find_features(clf: BaseClassifier, source: Source, ignore: Sequence[str]) -
 
 
 class Cells:
-    """One feature of a model: turns a column of a file into labels that the model knows.
+    """One feature of a model: turns a column of a file into one that the model's encoder understands.
 
-    Text becomes a label as in C++ programs: "3", "3.0" and 3 are the same whole number, and what is no label is missing,
-    or an error if the classifier says so (``unseen="error"``).
+    Text is matched as in C++ programs: "3", "3.0" and 3 are the same whole number, and what is no label is missing, or an
+    error if the classifier says so (``unseen="error"``).
     """
 
-    def __init__(self, model: _core.Model, clf: BaseClassifier, position: int, name: str) -> None:
+    def __init__(self, clf: BaseClassifier, position: int, name: str) -> None:
         self.name = name
-        self._model = model
-        self._position = position
-        self._refuse = clf.unseen == "error"
         column = clf._encoder.columns[position]
         self.is_category = column.kind == "category"
-        self._codes: dict[str, int] = {}
         self._known: list[Any] = column.categories.tolist() if self.is_category else []
-        try:
-            self._labels = pa.array(self._known) if self._known else pa.array([], pa.string())
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise InputError(
-                f"the model knows values of several types of the feature {name!r}, which a column of a file cannot hold; "
-                "predict in Python"
-            ) from None
-        self._is_text = pa.types.is_string(self._labels.type)
 
     def knows(self, text: str) -> bool:
         """Tell whether a text is a label of the model."""
-        return self.is_category and self._is_text and text in self._known
+        return text in self._known
 
     def labels(self, column: Any, missing: Sequence[str]) -> Any:
         """Return a column of a file as one that the model's encoder understands."""
@@ -157,38 +139,18 @@ class Cells:
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if not self.is_category:
             return self._numbers(column, missing) if is_text else column
-        if is_text == self._is_text and not (is_text and missing):
-            return column  # as it is: the encoder looks values up
+        if is_text and not missing:
+            return column
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            return column
         try:
             if not pa.types.is_dictionary(column.type):
                 column = column.dictionary_encode()
             texts = column.dictionary.cast(pa.string())
         except pa.ArrowNotImplementedError:  # of lists, durations and the like
             raise InputError(unsupported(f"column {self.name!r}", f"{kind} values")) from None
-        if self._is_text and not self._refuse:
-            values = pc.if_else(pc.is_in(texts, pa.array(missing, pa.string())), pa.scalar(None, pa.string()), texts)
-        else:
-            values = self._translated(texts.to_pylist(), missing)
+        values = pc.if_else(pc.is_in(texts, pa.array(missing, pa.string())), pa.scalar(None, pa.string()), texts)
         return pa.DictionaryArray.from_arrays(column.indices, values)
-
-    def _translated(self, texts: list[str | None], missing: Sequence[str]) -> Any:
-        found = []
-        for text in texts:
-            code = None if text is None or text in missing else self._code(text)
-            found.append(code)
-        return self._labels.take(pa.array(found, pa.int32()))
-
-    def _code(self, text: str) -> int | None:
-        code = self._codes.get(text)
-        if code is None:
-            code = self._model.encode(self._position, text)
-            if len(self._codes) < _MOST_REMEMBERED:
-                self._codes[text] = code
-        if code < len(self._known):
-            return code
-        if self._refuse:
-            raise InputError(unseen_message(f"column {self.name!r}", text))
-        return None
 
     def _numbers(self, column: Any, missing: Sequence[str]) -> Any:
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -201,6 +163,3 @@ class Cells:
             wrong = re.search(r"'(.*)'", str(error), re.DOTALL)
             held = "something else" if wrong is None else wrong[0]
             raise InputError(not_numbers(self.name, held)) from None
-
-
-_MOST_REMEMBERED = 100_000

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
     sources = open_data(options)
     first = sources[0]
     keep = first.names if options.keep == ["all"] and "all" not in first.names else options.keep
-    rows = ModelRows(model, clf, sources, keep, options.ignore)
+    rows = ModelRows(clf, sources, keep, options.ignore)
     streamed = isinstance(first, ArrowSource) and first.kind == "arrow-stream"
     default: Format | None = None
     if options.output == DASH:

@@ -113,7 +113,7 @@ def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     name = options.class_name or clf._schema.class_name
     if name not in sources[0].names:
         raise no_column(sources[0].shown, name, sources[0].names, "the class; --class names another")
-    rows = ModelRows(content, clf, sources, [name])
+    rows = ModelRows(clf, sources, [name])
     truth, proba, answers = [], [], []
     with rows_bar("judging") as tell:
         for kept, part, classes in predicted(clf, rows.batches(tell)):

@@ -1,0 +1,113 @@
+"""Values that are equal but for their type: which category the text "1" is where 1 was learned, and 1 where "1" was.
+
+Python's equality comes first, and knows that 1, 1.0 and True are one. What it does not find may be text that spells a
+number or a truth value, or be spelled by a category that is text. The rules are those of the C++ programs: "3", "+3", "3.0"
+and "3e0" spell the number 3; "true", "True" and "TRUE" spell True, which is no number here; and text is never taken
+for other text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))", re.ASCII)
+_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+# Longer whole numbers are read as floats: Python refuses very long ones, and takes long for others.
+_MOST_DIGITS = 40
+_SEVERAL = -1
+
+
+def meaning(text: str) -> bool | int | float | None:
+    """Return the number or the truth value that a text spells; None if it spells none."""
+    bare = text.strip(" \t")
+    if bare in _TRUTH:
+        return _TRUTH[bare]
+    if _NUMBER.fullmatch(bare) is None:
+        return None
+    if len(bare) <= _MOST_DIGITS and bare.lstrip("+-").isdigit():
+        return int(bare)
+    return float(bare)
+
+
+class OtherTypes:
+    """Finds categories that equal a value but for its type.
+
+    Parameters
+    ----------
+    index : mapping
+        The code of every category.
+    """
+
+    def __init__(self, index: Mapping[Any, int]) -> None:
+        self._index = index
+        self._truths: set[int] = set()
+        self._by_number: dict[Any, int] = {}
+        self._by_truth: dict[bool, int] = {}
+        for category, code in index.items():
+            if isinstance(category, bool):
+                self._truths.add(code)
+            meant = meaning(category) if isinstance(category, str) else None
+            if isinstance(meant, bool):
+                self._by_truth[meant] = _SEVERAL if meant in self._by_truth else code
+            elif meant is not None:
+                self._by_number[meant] = _SEVERAL if meant in self._by_number else code
+
+    def find(self, value: Any) -> int | None:
+        """Return the code of the only category that equals a value but for its type; None if none or several do."""
+        if isinstance(value, str):
+            meant = meaning(value)
+            code = None if meant is None else self._index.get(meant)
+            # The word "True" is no 1, although Python takes True for one.
+            return None if isinstance(meant, bool) and code not in self._truths else code
+        if isinstance(value, bool):
+            found = {self._by_truth.get(value), self._by_number.get(value)} - {None}
+        elif isinstance(value, (int, float, Decimal, Fraction)):
+            found = {self._by_number.get(value)} - {None}
+        else:
+            return None
+        return found.pop() if len(found) == 1 and _SEVERAL not in found else None
+
+
+def unseen_column(label: str, categories: Sequence[Any], values: Sequence[Any], n_rows: int) -> str | None:
+    """Say that none of a column's values is known, and what was; None where that need not be a mistake.
+
+    Parameters
+    ----------
+    label : str
+        What messages call the column.
+    categories, values : sequence
+        What the model knows, and what came in its place; both without missing values.
+    n_rows : int
+        How many rows have a value. A single one of the right type is just a category that is new.
+    """
+    if not categories or not values or (n_rows < 2 and _families(categories) == _families(values)):
+        return None
+    known, came = (f"{_kinds(found)} such as {found[0]!r:.50}" for found in (categories, values))
+    return f"every value of {label} is unseen, so it is treated as missing: the model was fitted on {known}, but got {came}"
+
+
+def _kinds(values: Sequence[Any]) -> str:
+    kinds = sorted({_kind(value) for value in values})
+    return kinds[0] if len(kinds) == 1 else "objects of several types"
+
+
+def _families(values: Sequence[Any]) -> set[str]:
+    return {_family(meaning(v) if isinstance(v, str) and meaning(v) is not None else v) for v in values}
+
+
+def _family(value: Any) -> str:
+    return "number" if isinstance(value, (int, float, Decimal, Fraction)) else type(value).__name__
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "strings"
+    if isinstance(value, bool):
+        return "booleans"
+    if isinstance(value, float):
+        return "floats"
+    return "integers" if isinstance(value, int) else f"{type(value).__name__} values"
