@@ -17,7 +17,15 @@
 #include <sstream>
 #include <string>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" {
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+/// A target may define its own way to change an input, and call libFuzzer's on a part of it; both return the new size.
+#if defined(__GNUC__)
+__attribute__((weak))
+#endif
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed);
+std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
+}
 
 namespace fuzz {
 
@@ -67,7 +75,8 @@ class Input {
   std::mt19937_64 random() { return std::mt19937_64(number(0, UINT64_MAX)); }
 
   std::string text(std::size_t longest) {
-    std::string result(std::min(size(0, longest), remaining()), '\0');
+    const std::size_t wanted = size(0, longest);  // which takes bytes itself
+    std::string result(std::min(wanted, remaining()), '\0');
     std::copy_n(at_, result.size(), result.begin());
     at_ += result.size();
     return result;

@@ -4,6 +4,7 @@
 //     fuzz_counts SEEDS          the short test: kShortRuns inputs
 //     fuzz_counts SEEDS 100000   as many inputs as given
 //     fuzz_counts FILE           one input, such as one that a fuzzer has left
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -53,7 +54,8 @@ Bytes random_bytes(std::mt19937_64& random) {
   return bytes;
 }
 
-Bytes changed(Bytes bytes, const std::vector<Bytes>& seeds, std::mt19937_64& random) {
+/// Changes bytes in up to eight places; `seeds` is not empty.
+Bytes scrambled(Bytes bytes, const std::vector<Bytes>& seeds, std::mt19937_64& random) {
   for (std::size_t left = 1 + random() % 8; left > 0; --left) {
     const std::size_t at = bytes.empty() ? 0 : random() % bytes.size();
     const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
@@ -85,11 +87,43 @@ Bytes changed(Bytes bytes, const std::vector<Bytes>& seeds, std::mt19937_64& ran
       }
     }
   }
+  return bytes;
+}
+
+/// What LLVMFuzzerMutate below draws from.
+std::mt19937_64* random_of_mutator = nullptr;
+
+/// A changed seed: by the target's own mutator, if it has one, else without regard to what the bytes mean.
+Bytes changed(Bytes bytes, const std::vector<Bytes>& seeds, std::mt19937_64& random) {
+#if defined(__GNUC__)  // which knows weak symbols
+  const bool has_mutator = LLVMFuzzerCustomMutator != nullptr;
+#else
+  const bool has_mutator = false;
+#endif
+  if (has_mutator && !bytes.empty()) {
+    random_of_mutator = &random;
+    for (std::size_t left = 1 + random() % 4; left > 0; --left) {
+      const std::size_t size = bytes.size();
+      bytes.resize(std::max(size, fuzz::kMaxLength));
+      bytes.resize(LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(), static_cast<unsigned>(random())));
+    }
+  } else {
+    bytes = scrambled(std::move(bytes), seeds, random);
+  }
   if (bytes.size() > fuzz::kMaxLength) bytes.resize(fuzz::kMaxLength);
   return bytes;
 }
 
 }  // namespace
+
+/// Stands in for libFuzzer's own, which mutators of targets call.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size) {
+  const Bytes bytes(data, data + size);
+  Bytes mutated = scrambled(bytes, {bytes}, *random_of_mutator);
+  if (mutated.size() > max_size) mutated.resize(max_size);
+  std::copy(mutated.begin(), mutated.end(), data);
+  return mutated.size();
+}
 
 int main(int n_arguments, char** arguments) try {
   const std::string name = fs::path(arguments[0]).filename().string();
