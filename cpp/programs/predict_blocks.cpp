@@ -8,8 +8,6 @@
 namespace tanager::predict {
 namespace {
 
-/// Some thousand rows: enough to make starting on a block cheap, few enough to stay in a core's own cache.
-constexpr std::size_t kBlockSize = std::size_t{1} << 18;
 /// No record of a real table is longer, but everything after a quote that is never closed is.
 constexpr std::size_t kLongestRecord = std::size_t{1} << 26;
 
@@ -22,7 +20,7 @@ bool BlockReader::fill(Block& block) {
   block.text = {};
   if (is_over_) return false;
   std::size_t filled = rest_.size();
-  for (std::size_t wanted = std::max(kBlockSize, 2 * filled);; wanted *= 2) {
+  for (std::size_t wanted = std::max(block_size_, 2 * filled);; wanted *= 2) {
     // One more for a line end that the table may lack.
     block.buffer.resize(std::max(block.buffer.size(), wanted + 1 + io::kCsvPadding));
     std::copy(rest_.begin(), rest_.end(), block.buffer.begin());

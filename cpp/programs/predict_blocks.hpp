@@ -18,7 +18,9 @@ struct Block {
 
 class BlockReader {
  public:
-  BlockReader(Input& input, char delimiter) : input_(input), delimiter_(delimiter) {}
+  /// Blocks are of at least `block_size` bytes, while there are so many.
+  BlockReader(Input& input, char delimiter, std::size_t block_size)
+      : input_(input), delimiter_(delimiter), block_size_(block_size) {}
 
   /// Fills a block with whole records, ended by a line end even if the table is not; false if none are left. A mark of
   /// the byte order before the first record is left out. Nothing is read after a record that is too long.
@@ -29,6 +31,7 @@ class BlockReader {
 
   Input& input_;
   const char delimiter_;
+  const std::size_t block_size_;
   std::vector<char> rest_;  // what came after the last whole record
   bool is_first_ = true;
   bool is_over_ = false;

@@ -196,7 +196,11 @@ void work_on(const Plan& plan, char delimiter, Piece& piece) noexcept {
 class Job {
  public:
   Job(const Model& model, const Options& options, Input& input, predict::Output& output)
-      : model_(model), options_(options), reader_(input, options.delimiter), output_(output), team_(options.threads) {
+      : model_(model),
+        options_(options),
+        reader_(input, options.delimiter, options.block_size),
+        output_(output),
+        team_(options.threads) {
     const std::size_t n_pieces = std::min(kBlocksPerThread * team_.size(), kMostBlocks);
     for (auto& round : rounds_) round.pieces.resize(n_pieces);
   }
@@ -232,17 +236,25 @@ class Job {
   void read_header() {
     Block& block = rounds_[0].pieces[0].block;
     check_is_text({block.text.data(), block.text.size()});
-    CsvRecords records(block.text, options_.delimiter);
-    try {
-      if (rounds_[0].n == 0 || !records.next())
-        throw InvalidInput("the table is empty, but a header with the names of its columns was expected");
-    } catch (const CsvError& error) {
-      throw at_line(error, 0);
+    for (; rounds_[0].n > 0; fill(rounds_[0], 1)) {
+      CsvRecords records(block.text, options_.delimiter);
+      const bool found = next_record(records);
+      n_lines_ += records.next_line();
+      if (!found) continue;  // a block of empty lines
+      plan_.emplace(model_, options_, records.cells());
+      output_.write(plan_->header());
+      block.text = records.rest();
+      return;
     }
-    plan_.emplace(model_, options_, records.cells());
-    output_.write(plan_->header());
-    block.text = records.rest();
-    n_lines_ = records.next_line();
+    throw InvalidInput("the table is empty, but a header with the names of its columns was expected");
+  }
+
+  bool next_record(CsvRecords& records) const {
+    try {
+      return records.next();
+    } catch (const CsvError& error) {
+      throw at_line(error, n_lines_);
+    }
   }
 
   /// Writes the results of a round in order, or reports the first failure in it.
