@@ -201,7 +201,7 @@ void check_applied(const NumberColumn& column, const Cuts& cuts, const std::vect
     std::size_t expected = 0;
     for (const double cut : cuts) expected += cut < x[row] ? 1 : 0;
     const Out code = std::isnan(x[row]) ? std::numeric_limits<Out>::max() : static_cast<Out>(expected);
-    fuzz::require_same(codes[row], code, "code of " + std::to_string(x[row]));
+    if (codes[row] != code) fuzz::require_same(codes[row], code, "code of " + std::to_string(x[row]));
   }
 }
 
