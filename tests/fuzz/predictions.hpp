@@ -1,0 +1,166 @@
+// What any predictor must do: agree with the definition, and give the same bits alone, in batches of any form and on
+// any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuzz.hpp"
+#include "networks.hpp"
+#include "tanager/any_predictor.hpp"
+#include "tanager/errors.hpp"
+
+namespace fuzz {
+
+using Row = std::vector<tanager::Code>;
+/// P(observed features, class) of every class, by the definition.
+using Reference = std::function<std::vector<long double>(const Row&)>;
+
+/// The outputs of some rows, one row at a time.
+struct Outputs {
+  std::vector<double> log_joint, log_posterior, posterior;
+  std::uint32_t best = 0;
+
+  const std::vector<double>& of(tanager::Output output) const {
+    if (output == tanager::Output::kLogJoint) return log_joint;
+    return output == tanager::Output::kLogPosterior ? log_posterior : posterior;
+  }
+};
+
+inline constexpr tanager::Output kOutputs[] = {tanager::Output::kLogJoint, tanager::Output::kLogPosterior,
+                                               tanager::Output::kPosterior};
+
+inline Outputs predict_row(const tanager::AnyPredictor& predictor, const Row& row) {
+  Outputs outputs;
+  const auto predict = [&](tanager::Output output) {
+    std::vector<double> out(predictor.n_classes(), -7.0);
+    predictor.predict(row, output, out);
+    return out;
+  };
+  outputs.log_joint = predict(tanager::Output::kLogJoint);
+  outputs.log_posterior = predict(tanager::Output::kLogPosterior);
+  outputs.posterior = predict(tanager::Output::kPosterior);
+  outputs.best = predictor.predict_class(row);
+  return outputs;
+}
+
+/// One row against the definition; `tolerance` is relative to the logarithms.
+inline void check_row(const Outputs& got, const std::vector<long double>& joint, double tolerance) {
+  long double total = 0, most = 0;
+  double largest_log = 1;
+  for (const long double p : joint) {
+    total += p;
+    most = std::max(most, p);
+    if (p > 0) largest_log = std::max(largest_log, std::abs(static_cast<double>(std::log(p))));
+  }
+  const double near = tolerance * largest_log;
+  for (std::size_t c = 0; c < joint.size(); ++c) {
+    const std::string of_class = " of class " + std::to_string(c);
+    const long double posterior = total > 0 ? joint[c] / total : 1.0L / static_cast<long double>(joint.size());
+    require_near(got.log_joint[c], static_cast<double>(std::log(joint[c])), near, "log joint" + of_class);
+    require_near(got.log_posterior[c], static_cast<double>(std::log(posterior)), near, "log posterior" + of_class);
+    require_near(got.posterior[c], static_cast<double>(posterior), near, "posterior" + of_class);
+    require(posterior > 0 || got.posterior[c] == 0, "an impossible class has a posterior: " + of_class);
+  }
+  require(got.best < joint.size(), "a predicted class that does not exist");
+  require(joint[got.best] >= most * (1 - 10 * static_cast<long double>(near)), "the predicted class is not the best");
+}
+
+/// All forms of one batch of rows against what single rows gave, to the last bit.
+inline void check_batch(Input& input, const tanager::AnyPredictor& predictor, const std::vector<Row>& rows,
+                        const std::vector<Outputs>& outputs) {
+  const std::size_t n = predictor.n_features(), s = predictor.n_classes();
+  const tanager::Output output = kOutputs[input.size(0, 2)];
+  const int threads = input.choose<int>({1, 1, 1, 2, 3});
+  const std::size_t n_rows =
+      input.choose<int>({0, 0, 0, 1}) == 0 ? input.size(0, 20) : input.edge_size(s > 64 ? 40 : 600);
+  std::mt19937_64 random = input.random();
+  std::vector<std::size_t> picked(n_rows);
+  for (std::size_t& row : picked) row = random() % rows.size();
+
+  std::vector<double> expected, out(n_rows * s, -7.0);
+  std::vector<std::uint32_t> expected_classes, classes(n_rows, 77);
+  std::vector<tanager::Code> wide_rows;
+  std::vector<std::uint8_t> narrow_rows;
+  std::vector<std::vector<std::uint8_t>> narrow(n);
+  std::vector<std::vector<std::uint16_t>> wide(n);
+  bool all_narrow = true;
+  std::vector<bool> fits(n, true);
+  for (const std::size_t i : picked) {
+    expected.insert(expected.end(), outputs[i].of(output).begin(), outputs[i].of(output).end());
+    expected_classes.push_back(outputs[i].best);
+    for (std::size_t f = 0; f < n; ++f) {
+      const tanager::Code code = rows[i][f];
+      if (code != tanager::kMissing && code >= tanager::kMissing8) fits[f] = all_narrow = false;
+      wide_rows.push_back(code);
+      narrow_rows.push_back(static_cast<std::uint8_t>(code));  // the missing code of 16 bits becomes that of 8
+      wide[f].push_back(code);
+      narrow[f].push_back(static_cast<std::uint8_t>(code));
+    }
+  }
+  std::vector<tanager::CodeColumn> columns;
+  for (std::size_t f = 0; f < n; ++f)
+    columns.push_back(fits[f] && input.flag() ? tanager::CodeColumn(narrow[f].data())
+                                              : tanager::CodeColumn(wide[f].data()));
+  const auto compare = [&](const char* what) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (out[i] != expected[i]) require_same(out[i], expected[i], std::string(what) + ", entry " + std::to_string(i));
+    require(classes == expected_classes, std::string(what) + ": classes differ");
+    std::fill(out.begin(), out.end(), -7.0);
+    std::fill(classes.begin(), classes.end(), 77U);
+  };
+  predictor.predict_columns(columns, n_rows, output, out, threads);
+  predictor.predict_classes_columns(columns, n_rows, classes, threads);
+  compare("batch of columns");
+  if (n == 0) return;
+  predictor.predict_rows(std::span<const tanager::Code>(wide_rows), output, out, threads);
+  predictor.predict_classes_rows(std::span<const tanager::Code>(wide_rows), classes, threads);
+  compare("batch of rows");
+  if (!all_narrow) return;
+  predictor.predict_rows(std::span<const std::uint8_t>(narrow_rows), output, out, threads);
+  predictor.predict_classes_rows(std::span<const std::uint8_t>(narrow_rows), classes, threads);
+  compare("batch of narrow rows");
+}
+
+/// A code that a feature does not have is refused, alone and in a batch.
+inline void check_unknown_code(Input& input, const tanager::AnyPredictor& predictor, Row row,
+                               std::span<const std::uint32_t> cards, const std::vector<bool>& ignored) {
+  const std::size_t f = input.size(0, row.size() - 1);
+  if (ignored[f]) return;
+  row[f] = static_cast<tanager::Code>(input.size(cards[f], tanager::kMissing - 1));
+  std::vector<double> out(predictor.n_classes());
+  std::vector<std::uint32_t> best(1);
+  const auto refuses = [](auto act) {
+    try {
+      act();
+    } catch (const tanager::InvalidInput&) {
+      return true;
+    }
+    return false;
+  };
+  require(refuses([&] { predictor.predict(row, tanager::Output::kPosterior, out); }), "one row with an unknown code");
+  require(refuses([&] { predictor.predict_class(row); }), "the class of a row with an unknown code");
+  require(refuses([&] { predictor.predict_rows(row, tanager::Output::kPosterior, out); }),
+          "a batch with unknown codes");
+  require(refuses([&] { predictor.predict_classes_rows(row, best); }), "classes of a batch with unknown codes");
+}
+
+/// Everything above for a few rows.
+inline void check_predictor(Input& input, const tanager::AnyPredictor& predictor, std::span<const std::uint32_t> cards,
+                            const std::vector<bool>& ignored, std::size_t most_completions, double tolerance,
+                            const Reference& reference) {
+  std::mt19937_64 random = input.random();
+  std::vector<Row> rows(input.size(1, 5));
+  std::vector<Outputs> outputs;
+  for (Row& row : rows) {
+    row = read_row(input, random, cards, most_completions);
+    outputs.push_back(predict_row(predictor, row));
+    check_row(outputs.back(), reference(row), tolerance);
+  }
+  check_batch(input, predictor, rows, outputs);
+  if (!cards.empty()) check_unknown_code(input, predictor, rows[0], cards, ignored);
+}
+
+}  // namespace fuzz
