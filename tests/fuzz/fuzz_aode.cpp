@@ -111,9 +111,9 @@ void check_kernels(fuzz::Input& input, const Aode& aode) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   fuzz::Input input(bytes, size);
-  const std::size_t most = input.choose<std::size_t>({100, 100, 500, 500, 500, 3000, 20'000});
+  const std::size_t most = input.choose<std::size_t>({30, 30, 30, 100, 100, 100, 500, 500, 2000, 10'000});
   const auto classes = static_cast<std::uint32_t>(input.edge_size(std::min<std::size_t>(most, 1000)));
-  const std::size_t n = most > 500 ? input.size(0, 4) : input.size(0, 10);
+  const std::size_t n = input.size(0, most > 500 ? 3 : most > 100 ? 5 : 10);
   const auto cards = fuzz::read_cardinalities(input, n, classes, most);
   const double min_count = input.choose({0.0, 0.0, 1.0, 3.0, 100.0});
   const bool learns = input.flag();

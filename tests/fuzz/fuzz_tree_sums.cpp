@@ -180,8 +180,8 @@ Whole exact_sum(const Graph& graph, std::int64_t base, std::size_t limbs) {
 
 /// Against determinants.
 void check_exactly(fuzz::Input& input) {
-  const std::size_t n = input.size(1, 8);
-  const std::uint64_t spread = input.choose<std::uint64_t>({0, 20, 100}) / (n > 6 ? 2 : 1);
+  const std::size_t n = input.choose<std::size_t>({1, 2, 3, 4, 4, 5, 5, 5, 6, 7, 8});
+  const std::uint64_t spread = n > 5 ? input.choose<std::uint64_t>({0, 20}) : input.choose<std::uint64_t>({0, 20, 100});
   const std::int64_t base = input.choose<std::int64_t>({0, -1074, 1000, 1'000'000'000, -(std::int64_t{1} << 39)});
   Graph graph = read_graph(input, n, spread, base);
   // Weights below 2^(spread + 32), at most n of them in an entry, n - 1 entries in a product, and a bit to spare.
@@ -309,7 +309,8 @@ void check_samples(fuzz::Input& input, const Graph& graph, const EdgeWeights& we
 
 /// All of it, by all trees if there are few nodes, and what must hold of any graph otherwise.
 void check_distribution(fuzz::Input& input) {
-  const std::size_t n = input.choose<int>({0, 0, 0, 1}) == 0 ? input.size(1, 6) : input.size(7, 30);
+  const std::size_t n =
+      input.choose<std::size_t>({1, 2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, input.size(7, 12), input.size(7, 30)});
   const std::uint64_t spread = input.choose<std::uint64_t>({0, 2, 60, 1100, 5000, std::uint64_t{1} << 35});
   const std::int64_t base = input.choose<std::int64_t>({0, -60, 1'000'000, -(std::int64_t{1} << 39)});
   const Graph graph = read_graph(input, n, spread, base);

@@ -68,60 +68,53 @@ inline void check_row(const Outputs& got, const std::vector<long double>& joint,
   require(joint[got.best] >= most * (1 - 10 * static_cast<long double>(near)), "the predicted class is not the best");
 }
 
-/// All forms of one batch of rows against what single rows gave, to the last bit.
+/// A batch of rows in some form against what single rows gave, to the last bit.
 inline void check_batch(Input& input, const tanager::AnyPredictor& predictor, const std::vector<Row>& rows,
                         const std::vector<Outputs>& outputs) {
   const std::size_t n = predictor.n_features(), s = predictor.n_classes();
   const tanager::Output output = kOutputs[input.size(0, 2)];
-  const int threads = input.choose<int>({1, 1, 1, 2, 3});
-  const std::size_t n_rows =
-      input.choose<int>({0, 0, 0, 1}) == 0 ? input.size(0, 20) : input.edge_size(s > 64 ? 40 : 600);
+  const int threads = input.choose<int>({1, 1, 1, 1, 2, 3});
+  const bool large = s <= 16 && input.choose({false, false, false, false, false, true});
+  const std::size_t n_rows = large ? input.edge_size(600) : input.size(0, 12);
   std::mt19937_64 random = input.random();
-  std::vector<std::size_t> picked(n_rows);
-  for (std::size_t& row : picked) row = random() % rows.size();
-
   std::vector<double> expected, out(n_rows * s, -7.0);
   std::vector<std::uint32_t> expected_classes, classes(n_rows, 77);
-  std::vector<tanager::Code> wide_rows;
-  std::vector<std::uint8_t> narrow_rows;
-  std::vector<std::vector<std::uint8_t>> narrow(n);
-  std::vector<std::vector<std::uint16_t>> wide(n);
-  bool all_narrow = true;
-  std::vector<bool> fits(n, true);
-  for (const std::size_t i : picked) {
-    expected.insert(expected.end(), outputs[i].of(output).begin(), outputs[i].of(output).end());
-    expected_classes.push_back(outputs[i].best);
+  std::vector<std::uint16_t> by_rows, by_columns(n_rows * n);
+  std::vector<bool> fits(n, true);  // 8 bits
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    const std::size_t picked = random() % rows.size();
+    expected.insert(expected.end(), outputs[picked].of(output).begin(), outputs[picked].of(output).end());
+    expected_classes.push_back(outputs[picked].best);
     for (std::size_t f = 0; f < n; ++f) {
-      const tanager::Code code = rows[i][f];
-      if (code != tanager::kMissing && code >= tanager::kMissing8) fits[f] = all_narrow = false;
-      wide_rows.push_back(code);
-      narrow_rows.push_back(static_cast<std::uint8_t>(code));  // the missing code of 16 bits becomes that of 8
-      wide[f].push_back(code);
-      narrow[f].push_back(static_cast<std::uint8_t>(code));
+      const tanager::Code code = rows[picked][f];
+      if (code != tanager::kMissing && code >= tanager::kMissing8) fits[f] = false;
+      by_rows.push_back(code);
+      by_columns[f * n_rows + i] = code;
     }
   }
-  std::vector<tanager::CodeColumn> columns;
-  for (std::size_t f = 0; f < n; ++f)
-    columns.push_back(fits[f] && input.flag() ? tanager::CodeColumn(narrow[f].data())
-                                              : tanager::CodeColumn(wide[f].data()));
-  const auto compare = [&](const char* what) {
-    for (std::size_t i = 0; i < out.size(); ++i)
-      if (out[i] != expected[i]) require_same(out[i], expected[i], std::string(what) + ", entry " + std::to_string(i));
-    require(classes == expected_classes, std::string(what) + ": classes differ");
-    std::fill(out.begin(), out.end(), -7.0);
-    std::fill(classes.begin(), classes.end(), 77U);
-  };
-  predictor.predict_columns(columns, n_rows, output, out, threads);
-  predictor.predict_classes_columns(columns, n_rows, classes, threads);
-  compare("batch of columns");
-  if (n == 0) return;
-  predictor.predict_rows(std::span<const tanager::Code>(wide_rows), output, out, threads);
-  predictor.predict_classes_rows(std::span<const tanager::Code>(wide_rows), classes, threads);
-  compare("batch of rows");
-  if (!all_narrow) return;
-  predictor.predict_rows(std::span<const std::uint8_t>(narrow_rows), output, out, threads);
-  predictor.predict_classes_rows(std::span<const std::uint8_t>(narrow_rows), classes, threads);
-  compare("batch of narrow rows");
+  // The missing code of 16 bits becomes that of 8.
+  const std::vector<std::uint8_t> narrow_rows(by_rows.begin(), by_rows.end());
+  const std::vector<std::uint8_t> narrow_columns(by_columns.begin(), by_columns.end());
+  const bool all_fit = std::find(fits.begin(), fits.end(), false) == fits.end();
+  const std::size_t form = n == 0 ? 0 : input.size(0, all_fit ? 2 : 1);
+  if (form == 0) {
+    std::vector<tanager::CodeColumn> columns;
+    for (std::size_t f = 0; f < n; ++f)
+      columns.push_back(fits[f] && input.flag() ? tanager::CodeColumn(narrow_columns.data() + f * n_rows)
+                                                : tanager::CodeColumn(by_columns.data() + f * n_rows));
+    predictor.predict_columns(columns, n_rows, output, out, threads);
+    predictor.predict_classes_columns(columns, n_rows, classes, threads);
+  } else if (form == 1) {
+    predictor.predict_rows(std::span<const std::uint16_t>(by_rows), output, out, threads);
+    predictor.predict_classes_rows(std::span<const std::uint16_t>(by_rows), classes, threads);
+  } else {
+    predictor.predict_rows(std::span<const std::uint8_t>(narrow_rows), output, out, threads);
+    predictor.predict_classes_rows(std::span<const std::uint8_t>(narrow_rows), classes, threads);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] != expected[i])
+      require_same(out[i], expected[i], "batch of form " + std::to_string(form) + ", entry " + std::to_string(i));
+  require(classes == expected_classes, "batch of form " + std::to_string(form) + ": classes");
 }
 
 /// A code that a feature does not have is refused, alone and in a batch.
