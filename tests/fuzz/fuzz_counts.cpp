@@ -92,12 +92,12 @@ Dataset read_dataset(fuzz::Input& input, std::size_t most) {
     if (!input.flag())
       spec.n_values = static_cast<std::uint32_t>(input.edge_size(std::min<std::size_t>(widest, kMaxValues)));
     else
-      spec.n_values = 1;
+      spec.n_values = input.choose<std::uint32_t>({1, 1, 1, 1, 2, 2, 3, 0});
     spec.missing = input.choose({0.0, 0.0, 0.01, 0.5, 1.0});
     spec.skew = input.choose({0.0, 0.0, 0.9, 1.0});
     spec.wide = input.flag();
     // Tables of pairs hold the product of two widths.
-    widest = std::max<std::size_t>(1, std::min(widest, most / n_classes / spec.n_values));
+    widest = std::max<std::size_t>(1, std::min<std::size_t>(widest, most / n_classes / std::max(1U, spec.n_values)));
   }
   const reference::ColumnSpec target{n_classes, 0.0, input.choose({0.0, 0.0, 0.9}), input.flag()};
   const Dataset data = reference::random_dataset(features, target, n_rows, false, input.number(0, UINT32_MAX));
@@ -164,7 +164,7 @@ Recoding read_recoding(std::mt19937_64& random, std::uint32_t n_old, std::uint32
     return recoding;
   }
   for (std::uint32_t k = 0; k < n_old; ++k)
-    recoding.push_back(drops && random() % 4 == 0 ? kMissing : static_cast<Code>(random() % n_new));
+    recoding.push_back(drops && random() % 4 == 0 ? kMissing : static_cast<Code>(random() % std::max(1U, n_new)));
   return recoding;
 }
 
@@ -174,9 +174,12 @@ void check_recoding(fuzz::Input& input, const Dataset& data, CountScope scope, c
   std::mt19937_64 random = input.random();
   std::vector<Recoding> recodings;
   std::vector<std::uint32_t> widths;
+  std::size_t factor = 4;  // by which tables may grow in all
   const auto read = [&](std::uint32_t n_old) {
-    const std::size_t most = std::min<std::size_t>(kMaxValues, grows ? n_old + 3 : n_old);
-    widths.push_back(static_cast<std::uint32_t>(input.size(grows ? n_old : 1, most)));
+    const std::size_t most =
+        std::min<std::size_t>(kMaxValues, grows ? std::min<std::size_t>(n_old + 3, n_old * factor) : n_old);
+    widths.push_back(static_cast<std::uint32_t>(input.size(grows ? n_old : std::min<std::size_t>(1, most), most)));
+    factor = std::max<std::size_t>(1, factor * n_old / std::max(1U, widths.back()));
     recodings.push_back(read_recoding(random, n_old, widths.back(), grows, input.flag()));
   };
   for (const std::uint32_t n_values : data.cardinalities()) read(n_values);
