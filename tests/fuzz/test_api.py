@@ -1,0 +1,16 @@
+"""The short form of the API fuzzer: always the same runs."""
+
+from __future__ import annotations
+
+import hypothesis
+from api_machine import Api
+
+Api.TestCase.settings = hypothesis.settings(
+    max_examples=60,
+    stateful_step_count=8,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+TestApi = Api.TestCase
