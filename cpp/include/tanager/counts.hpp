@@ -92,6 +92,8 @@ class CountSet {
                   const std::vector<Recoding>& features, const Recoding& classes) const;
 
  private:
+  void check_total(std::uint64_t cells) const;
+
   std::vector<std::uint32_t> cardinalities_;
   std::uint32_t n_classes_ = 0;
   CountScope scope_ = CountScope::kSingles;
@@ -99,7 +101,7 @@ class CountSet {
   std::vector<double> class_counts_;
   std::vector<double> cells_;                // singles, pairs, families, one after the other
   std::vector<std::size_t> single_offsets_;  // n_features + 1
-  std::vector<std::size_t> pair_offsets_;    // in the order (0,1), (0,2), ..., (1,2), ...; empty without pairs
+  std::vector<std::size_t> pair_offsets_;    // of (u, u + 1), for every u; (u, u + 2), ... follow. Empty without pairs
   std::vector<std::size_t> family_offsets_;  // families + 1
 };
 

@@ -54,6 +54,7 @@ RisingFactorials::RisingFactorials(double numerator, double denominator, double 
     : a_{numerator / denominator, 0} {
   a_.low = std::fma(-a_.high, denominator, numerator) / denominator;
   const auto last = static_cast<std::size_t>(std::min(max_count, kMaxTable));
+  table_.reserve(last + 1);
   ScaledProduct product;
   for (std::size_t k = 0; k <= last; ++k) {
     table_.push_back(product.value());

@@ -20,6 +20,10 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > kSaturated / b ? kSaturated : a * b;
 }
 
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return b > kSaturated - a ? kSaturated : a + b;
+}
+
 std::string cells_text(std::uint64_t cells) {
   return cells == kSaturated ? "more than " + std::to_string(kSaturated - 1) : std::to_string(cells);
 }
@@ -58,10 +62,6 @@ std::vector<std::uint32_t> dims_of(const Family& family, std::span<const std::ui
   return dims;
 }
 
-std::size_t pair_index(std::size_t u, std::size_t v, std::size_t n) {
-  return u * (2 * n - u - 1) / 2 + (v - u - 1);
-}
-
 /// [u][v][class] -> [v][u][class]
 std::vector<double> transposed(std::span<const double> cells, std::size_t n_u, std::size_t n_v, std::size_t n_classes) {
   std::vector<double> out(cells.size());
@@ -89,32 +89,55 @@ std::uint64_t checked_table_size(const Family& family, std::span<const std::uint
   return cells;
 }
 
+namespace {
+/// Throws InvalidInput naming the first pair of features whose table is too large. In linear time, since the pairs of a
+/// set that is refused may be too many to go through.
+void check_pair_tables(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+  const std::size_t n = cardinalities.size();
+  std::vector<std::uint32_t> most_behind(n + 1, 0);
+  for (std::size_t u = n; u-- > 0;) most_behind[u] = std::max(cardinalities[u], most_behind[u + 1]);
+  for (std::size_t u = 0; u < n; ++u) {
+    const std::uint64_t row = std::uint64_t{cardinalities[u]} * n_classes;
+    if (saturating_product(row, most_behind[u + 1]) <= kMaxTableCells) continue;
+    for (std::size_t v = u + 1; v < n; ++v) checked_table_size({v, {u}}, cardinalities, n_classes);
+  }
+}
+}  // namespace
+
 CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
                    std::vector<Family> families)
     : cardinalities_(std::move(cardinalities)), n_classes_(n_classes), scope_(scope), families_(std::move(families)) {
   const std::size_t n = n_features();
-  std::uint64_t total = 0;  // cannot overflow: every table is limited, and so is the sum, at every step
-  const auto append = [&](std::vector<std::size_t>& offsets, const Family& family) {
-    offsets.push_back(static_cast<std::size_t>(total));
-    total += checked_table_size(family, cardinalities_, n_classes_);
-    if (total > kMaxSetCells)
-      throw InvalidInput("the count tables of " + std::to_string(n) + " features" +
-                         (scope_ == CountScope::kPairs ? " and their pairs" : "") + " would have " +
-                         std::to_string(total) + " cells or more, but at most " + std::to_string(kMaxSetCells) +
-                         " are allowed");
-  };
-  for (std::size_t f = 0; f < n; ++f) append(single_offsets_, {f, {}});
+  std::uint64_t total = 0;
+  for (std::size_t f = 0; f < n; ++f) {
+    single_offsets_.push_back(static_cast<std::size_t>(total));
+    total = saturating_sum(total, checked_table_size({f, {}}, cardinalities_, n_classes_));
+  }
+  check_total(total);  // so that offsets below are right
   single_offsets_.push_back(static_cast<std::size_t>(total));
   if (scope_ == CountScope::kPairs) {
-    pair_offsets_.reserve(n == 0 ? 1 : n * (n - 1) / 2 + 1);
-    Family pair{0, {0}};
-    for (pair.parents[0] = 0; pair.parents[0] < n; ++pair.parents[0])
-      for (pair.child = pair.parents[0] + 1; pair.child < n; ++pair.child) append(pair_offsets_, pair);
+    check_pair_tables(cardinalities_, n_classes_);
+    for (std::size_t u = 0; u < n; ++u) {
+      pair_offsets_.push_back(static_cast<std::size_t>(total));
+      const std::uint64_t behind = single_offsets_[n] - single_offsets_[u + 1];  // cells of all later features
+      total = saturating_sum(total, saturating_product(cardinalities_[u], behind));
+    }
   }
-  for (const Family& family : families_) append(family_offsets_, family);
+  for (const Family& family : families_) {
+    family_offsets_.push_back(static_cast<std::size_t>(total));
+    total = saturating_sum(total, checked_table_size(family, cardinalities_, n_classes_));
+  }
+  check_total(total);
   family_offsets_.push_back(static_cast<std::size_t>(total));
   class_counts_.assign(n_classes_, 0.0);
   cells_.assign(static_cast<std::size_t>(total), 0.0);
+}
+
+void CountSet::check_total(std::uint64_t cells) const {
+  if (cells > kMaxSetCells)
+    throw InvalidInput("the count tables of " + std::to_string(n_features()) + " features" +
+                       (scope_ == CountScope::kPairs ? " and their pairs" : "") + " would have " + cells_text(cells) +
+                       " cells, but at most " + std::to_string(kMaxSetCells) + " are allowed");
 }
 
 double CountSet::n_rows() const {
@@ -135,7 +158,8 @@ std::span<const double> CountSet::pair(std::size_t u, std::size_t v) const {
     throw InvalidInput("a pair of features u < v below " + std::to_string(n_features()) + " is needed, but got " +
                        std::to_string(u) + " and " + std::to_string(v));
   const std::size_t size = std::size_t{cardinalities_[u]} * cardinalities_[v] * n_classes_;
-  return std::span(cells_).subspan(pair_offsets_[pair_index(u, v, n_features())], size);
+  const std::size_t between = cardinalities_[u] * (single_offsets_[v] - single_offsets_[u + 1]);
+  return std::span(cells_).subspan(pair_offsets_[u] + between, size);
 }
 
 std::span<const double> CountSet::family(std::size_t i) const {

@@ -233,6 +233,9 @@ CountSet read_counts(ByteReader in, std::span<const std::uint32_t> cardinalities
 
 Tbmatan read_tbmatan(ByteReader in) {
   const auto n_classes = in.number<std::uint32_t>();
+  // Without classes all tables are empty, whatever the number of features: sizes would prove nothing.
+  if (n_classes == 0 || n_classes > kMaxValues)
+    in.fail("has " + std::to_string(n_classes) + " classes, but 1 to " + std::to_string(kMaxValues) + " are possible");
   const auto n_features = in.count(sizeof(std::uint32_t));
   const std::vector<std::uint32_t> cardinalities = read_cardinalities(in, n_features);
   TbmatanOptions options;
