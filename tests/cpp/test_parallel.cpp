@@ -15,6 +15,7 @@
 #include "check.hpp"
 #include "support/guarded.hpp"
 #include "support/lent_thread.hpp"
+#include "support/made_once.hpp"
 #include "support/parallel.hpp"
 
 using namespace tanager;
@@ -263,6 +264,28 @@ TEST(guarded_values_are_used_one_at_a_time) {
     for (std::size_t i = begin; i < end; ++i) total.with([&](long& value) { value += static_cast<long>(i); });
   });
   CHECK_EQ(total.with([](long& value) { return value; }), 39999L * 20000);
+}
+
+TEST(who_makes_a_value_may_fail_and_the_next_one_tries_again) {
+  for (const int threads : kSizes) {
+    MadeOnce<int> value;
+    std::atomic<int> tries{0}, failures{0};
+    const auto make = [&] {
+      if (++tries <= 3) throw std::runtime_error("not yet");
+      return 7;
+    };
+    ThreadTeam(threads).run(64, 1, [&](std::size_t, std::size_t) {
+      try {
+        CHECK_EQ(value.get(make), 7);
+      } catch (const std::runtime_error&) {
+        ++failures;
+      }
+    });
+    CHECK_EQ(failures.load(), 3);
+    CHECK_EQ(tries.load(), 4);
+    CHECK_EQ(&value.get(make), &value.get(make));
+    CHECK_EQ(tries.load(), 4);
+  }
 }
 
 TEST_MAIN
