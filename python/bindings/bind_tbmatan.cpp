@@ -54,12 +54,6 @@ std::pair<Array<double>, Array<std::int64_t>> edge_weights_of(const Tbmatan& mod
 }
 
 Network tree_network(const Tbmatan& model, const std::vector<Edge>& edges) {
-  const std::size_t n = model.n_features();
-  if (edges.size() + 1 != n)
-    throw InvalidInput("a tree over " + std::to_string(n) + " features has " + std::to_string(n - 1) + " edges, not " +
-                       std::to_string(edges.size()));
-  for (const auto& [u, v] : edges)
-    if (u >= n || v >= n) throw InvalidInput("an edge of the tree has an end that is no feature");
   const py::gil_scoped_release release;
   return model.network_of(edges);
 }

@@ -167,6 +167,13 @@ TEST(rows_match_the_average_of_the_models) {
 TEST(without_features_the_class_probabilities_remain) {
   const AodePredictor predictor(Aode({}, {0.25, 0.75}, {}, {}, {}));
   check_row(predictor, {}, {0.25, 0.75});
+  // Many rows at once are read in another way.
+  std::vector<double> out(200);
+  predictor.predict_columns({}, 100, Output::kPosterior, out);
+  for (std::size_t i = 0; i < out.size(); i += 2) {
+    CHECK_EQ(out[i], 0.25);
+    CHECK_EQ(out[i + 1], 0.75);
+  }
 }
 
 TEST(one_feature_is_naive_bayes) {

@@ -326,6 +326,7 @@ TEST(what_cannot_be_is_said) {
   fails([](SearchOptions& o) { o.max_parents = 65; }, "but 65 were asked for");
   fails([&](SearchOptions& o) { o.time_limit = nan; }, "the time limit must not be negative");
   fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "must have 2 probabilities, one per class, but has 1");
+  fails([](SearchOptions& o) { o.class_prior = {0.9, 0.9}; }, "the class prior must sum to one");
   fails([](SearchOptions& o) { o.start = Structure::naive(2); }, "the start has 2 features, but the data have 3");
   fails([](SearchOptions& o) { o.required = {{0, 3}}; }, "the required arc from 0 to 3 does not join two of the 3");
   fails([](SearchOptions& o) { o.forbidden = {{1, 1}}; }, "the forbidden arc from 1 to 1 does not join two of the 3");

@@ -357,6 +357,20 @@ TEST(extreme_priors_are_left_to_exact_arithmetic) {
   CHECK_THROWS(InvalidInput, Tbmatan(counts, options), "must be between 1e-120 and 1e+120");
 }
 
+TEST(only_trees_have_networks) {
+  const Tbmatan model(count(table_of(4, 30, 0.0, false, 1), CountScope::kPairs));
+  CHECK(model.network_of(std::vector<Edge>{{0, 1}, {2, 3}, {1, 3}}).structure().is_tan());
+  const auto refused = [&](const std::vector<Edge>& edges, const char* part) {
+    CHECK_THROWS(InvalidInput, model.network_of(edges), part);
+  };
+  refused({{0, 999}, {0, 1}, {2, 3}}, "joins features 0 and 999, but there are 4 features");
+  refused({{0, 1}, {4, 1}, {2, 3}}, "joins features 4 and 1, but there are 4 features");
+  refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, but 2 came");
+  refused({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
+  refused({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
+  refused({{0, 1}, {2, 2}, {2, 3}}, "that of features 2 and 2 closes a cycle");
+}
+
 TEST(bad_options_are_refused) {
   const Dataset data = table_of(3, 10, 0.0, false, 1);
   const CountSet counts = count(data, CountScope::kPairs);
@@ -376,6 +390,13 @@ TEST(bad_options_are_refused) {
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, -1.0); })), "not negative");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, 0.0); })), "no tree");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.0}; })), "class prior");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {0.9, 0.9}; })),
+               "the class prior must sum to one over the values, but a sum is 1.8");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.5, -0.5}; })),
+               "the class prior must hold probabilities, but one is 1.5");
+  CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2, 0, 3}, 2, CountScope::kPairs)),
+               "feature 1 must have 1 to 65534 values, but has 0");
+  CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2}, 0, CountScope::kSingles)), "1 to 65534 classes, but got 0");
   const TbmatanPredictor predictor{Tbmatan(counts)};
   std::vector<double> out(2);
   CHECK_THROWS(InvalidInput, predictor.predict(std::vector<Code>{0, 9, 0}, Output::kPosterior, out),

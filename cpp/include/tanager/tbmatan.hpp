@@ -49,7 +49,8 @@ class Tbmatan {
   std::span<const double> class_probabilities() const { return state_->class_probabilities; }
   /// Every tree has a posterior probability proportional to the product of these (beta*, equation 20).
   const EdgeWeights& edge_weights() const { return state_->weights; }
-  /// The network of one tree over the features, rooted at the first, with the parameters' posterior means.
+  /// The network of one tree over the features, rooted at the first, with the parameters' posterior means. Throws
+  /// InvalidInput unless the edges are a tree.
   Network network_of(std::span<const Edge> tree) const;
 
  private:

@@ -35,7 +35,8 @@ bool prepare_joining(const AodePlan& plan, AodeBlock& block) {
     if (cells > kMaxJoinedCells) return false;
   }
   block.joined_cells = static_cast<std::size_t>(cells);
-  const std::size_t most_slots = *std::max_element(plan.cardinalities.begin(), plan.cardinalities.end()) + 1;
+  const std::size_t most_slots =
+      plan.n_features() == 0 ? 0 : *std::max_element(plan.cardinalities.begin(), plan.cardinalities.end()) + 1;
   block.joined.resize(block.joined_cells + most_slots * plan.width);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "averaging/aode_size.hpp"
+#include "parameters/class_prior.hpp"
 #include "parameters/tables.hpp"
 #include "support/text.hpp"
 #include "tanager/aode.hpp"
@@ -20,9 +21,7 @@ void check(const AodeOptions& options, const CountSet& counts) {
   check_pseudo_counts("alpha", options.alpha, true);
   if (counts.n_features() > 1 && counts.scope() != CountScope::kPairs)
     throw InvalidInput("averaged one-dependence estimators need the counts of all pairs of features");
-  if (!options.class_prior.empty() && options.class_prior.size() != counts.n_classes())
-    throw InvalidInput(join_text("the class prior must have ", counts.n_classes(),
-                                 " probabilities, one per class, but has ", options.class_prior.size()));
+  if (!options.class_prior.empty()) check_class_prior(options.class_prior, counts.n_classes());
 }
 
 /// The counts of one variable's values: rows of one number per class, `step` apart.

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "averaging/rising_factorial.hpp"
 #include "averaging/tbmatan_pairs.hpp"
 #include "graph/elimination.hpp"
 #include "graph/spanning_tree.hpp"
+#include "parameters/class_prior.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -27,6 +29,11 @@ constexpr std::uint32_t kMostTrees = 100000;
 void check(const CountSet& counts, const TbmatanOptions& options) {
   const std::size_t n = counts.n_features();
   if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
+  if (counts.n_classes() == 0 || counts.n_classes() > kMaxValues)
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", counts.n_classes()));
+  for (std::size_t f = 0; f < n; ++f)
+    if (const std::uint32_t r = counts.cardinalities()[f]; r == 0 || r > kMaxValues)
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", r));
   if (n > 1 && counts.scope() != CountScope::kPairs)
     throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
   const double size = options.equivalent_sample_size;
@@ -151,11 +158,7 @@ EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options,
 std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanOptions& options) {
   const std::size_t s = counts.n_classes();
   if (!options.class_prior.empty()) {
-    if (options.class_prior.size() != s)
-      throw InvalidInput(join_text("the class prior must have ", s, " probabilities, one per class, but has ",
-                                   options.class_prior.size()));
-    for (const double p : options.class_prior)
-      if (!(p >= 0 && p <= 1)) throw InvalidInput(join_text("the class prior must hold probabilities, but one is ", p));
+    check_class_prior(options.class_prior, s);
     return options.class_prior;
   }
   std::vector<double> classes;
@@ -163,6 +166,27 @@ std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanO
   for (const double count : counts.class_counts())
     classes.push_back((count + size / static_cast<double>(s)) / (counts.n_rows() + size));
   return classes;
+}
+
+/// Throws InvalidInput unless the edges are a tree over all features.
+void check_tree(std::span<const Edge> edges, std::size_t n) {
+  if (edges.size() + 1 != n)
+    throw InvalidInput(join_text("a tree over ", n, " features has ", n - 1, " edges, but ", edges.size(), " came"));
+  std::vector<std::size_t> joined(n);  // to a feature of the same part of the tree; the last of them to itself
+  std::iota(joined.begin(), joined.end(), std::size_t{0});
+  const auto part_of = [&](std::size_t f) {
+    while (joined[f] != f) f = joined[f] = joined[joined[f]];
+    return f;
+  };
+  for (const auto& [u, v] : edges) {
+    if (u >= n || v >= n)
+      throw InvalidInput(
+          join_text("an edge of the tree joins features ", u, " and ", v, ", but there are ", n, " features"));
+    const std::size_t a = part_of(u), b = part_of(v);
+    if (a == b)
+      throw InvalidInput(join_text("the edges are not a tree: that of features ", u, " and ", v, " closes a cycle"));
+    joined[a] = b;
+  }
 }
 
 }  // namespace
@@ -179,6 +203,7 @@ Tbmatan::Tbmatan(CountSet counts, TbmatanOptions options, int threads) {
 
 Network Tbmatan::network_of(std::span<const Edge> tree) const {
   const std::size_t n = n_features();
+  check_tree(tree, n);
   std::vector<std::vector<std::size_t>> parents(n);
   const auto rooted = root_forest(n, {tree.begin(), tree.end()}, std::nullopt);
   for (std::size_t f = 0; f < n; ++f)

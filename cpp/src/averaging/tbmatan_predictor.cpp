@@ -295,7 +295,7 @@ struct TbmatanPredictor::State {
 
   bool needs_sampling(std::span<const std::size_t> missing) const {
     double assignments = 1;
-    for (const std::size_t f : missing) assignments *= std::max(1U, model.cardinalities()[f]);
+    for (const std::size_t f : missing) assignments *= model.cardinalities()[f];
     return assignments > static_cast<double>(model.options().max_assignments);
   }
 

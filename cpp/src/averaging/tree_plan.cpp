@@ -54,7 +54,6 @@ struct WeightBounds {
         if (weight == kNothing) continue;
         const auto lifts = pair_lifts(model.counts(), u, v, model.options().equivalent_sample_size);
         const auto [least, most] = std::minmax_element(lifts.begin(), lifts.end());
-        if (least == lifts.end()) continue;  // a feature without values: no row has a cell
         low.set(u, v, weight + std::log2(*least));
         high.set(u, v, weight + std::log2(*most));
         slack = std::max(slack, (std::log2(*most) - std::log2(*least)) / 2);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "parameters/class_prior.hpp"
 #include "parameters/complete_rows.hpp"
 #include "parameters/forest_rows.hpp"
 #include "parameters/softmax_families.hpp"
@@ -141,9 +142,7 @@ void RowLikelihood::State::check(const Dataset& data) const {
     throw InvalidInput(join_text("the tables of all families have ", families_.n_expanded(), " cells, but at most ",
                                  kMostTables, " are possible"));
   if (class_prior_.empty()) return;
-  if (class_prior_.size() != data.n_classes())
-    throw InvalidInput(join_text("the class prior must have ", data.n_classes(),
-                                 " probabilities, one per class, but has ", class_prior_.size()));
+  check_class_prior(class_prior_, data.n_classes());
   if (!structure.class_parents().empty())
     throw InvalidInput(
         join_text("class probabilities cannot be given where the class depends on features, but feature ",

@@ -1,5 +1,7 @@
 #include "parameters/tables.hpp"
 
+#include "parameters/class_prior.hpp"
+
 namespace tanager {
 
 void check_pseudo_counts(const char* name, double value, bool zero_allowed) {
@@ -27,9 +29,8 @@ std::vector<double> class_distribution(const CountSet& counts, double alpha, std
   if (given.empty()) {
     given.assign(counts.class_counts().begin(), counts.class_counts().end());
     smooth(given, s, 1, alpha);
-  } else if (given.size() != s) {
-    throw InvalidInput(
-        join_text("the class prior must have ", s, " probabilities, one per class, but has ", given.size()));
+  } else {
+    check_class_prior(given, s);
   }
   return given;
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "parameters/class_prior.hpp"
 #include "parameters/tables.hpp"
 #include "structure/search_moves.hpp"
 #include "structure/search_rows.hpp"
@@ -30,11 +31,7 @@ void check(const Dataset& data, const SearchOptions& options) {
                                  " were asked for"));
   if (options.time_limit && !(*options.time_limit >= 0))
     throw InvalidInput(join_text("the time limit must not be negative, but is ", *options.time_limit));
-  if (!options.class_prior.empty() && options.class_prior.size() != data.n_classes())
-    throw InvalidInput(join_text("the class prior must have ", data.n_classes(),
-                                 " probabilities, one per class, but has ", options.class_prior.size()));
-  for (const double p : options.class_prior)
-    if (!(p >= 0 && p <= 1)) throw InvalidInput(join_text("the class prior must hold probabilities, but one is ", p));
+  if (!options.class_prior.empty()) check_class_prior(options.class_prior, data.n_classes());
 }
 
 /// Candidates with tables beyond the limit are never proposed; a start with one must not be tried either.
