@@ -235,7 +235,12 @@ TEST(junction_trees_that_are_too_large_are_refused) {
   const InferenceTables tables(family_tables(network));
   const Inference inference(structure, cards, 2, 5000);
   CHECK_THROWS(InvalidInput, evidence_of(inference, tables, {kMissing, kMissing, 0, kMissing, 0}),
-               "at most 5000 are allowed; the features 1, 3 have to be held together in a clique of 4000 cells");
+               "takes 6500 cells, but max_cells allows 5000; the features 1, 3 have to be held together in a clique of "
+               "4000 cells; set max_cells to 6500 or more");
+  evidence_of(Inference(structure, cards, 2, 6500), tables, {kMissing, kMissing, 0, kMissing, 0});
+  CHECK_THROWS(CliqueTooLarge,
+               evidence_of(Inference(structure, cards, 2, 6499), tables, {kMissing, kMissing, 0, kMissing, 0}),
+               "takes 6500 cells");
   evidence_of(inference, tables, {kMissing, kMissing, 0, kMissing, kMissing});  // the last two features are barren
   CHECK_THROWS(InvalidInput,
                evidence_of(Inference(structure, cards, 2, 2399), tables, {kMissing, kMissing, 0, kMissing, kMissing}),
@@ -255,6 +260,67 @@ TEST(junction_trees_that_are_too_large_are_refused) {
   std::fill(row.begin() + 40, row.end(), Code{0});
   CHECK_THROWS(InvalidInput, evidence_of(Inference(Structure(parents), many, 2), InferenceTables(none), row),
                "have to be held together");
+  CHECK_THROWS(InvalidInput, evidence_of(Inference(Structure(parents), many, 2), InferenceTables(none), row),
+               "no max_cells above 4294967295 is possible");
+}
+
+TEST(limits_that_cannot_be_kept_are_refused) {
+  std::mt19937_64 random(8);
+  const Structure structure({{}, {0}});
+  const Network network = random_network(random, structure, {2, 3}, 2);
+  for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
+    CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 2, limit), "expected max_cells from 1 to 4294967295, got ");
+    CHECK_THROWS(InvalidInput, Queries(network, limit), "expected max_cells from 1 to 4294967295, got ");
+  }
+  Queries(network, kMostCliqueCells).log_probability({{kMissing, 1}, {}});
+  CHECK_THROWS(InvalidInput, Inference(structure, {2}, 2), "the number of values of 2 features, but got 1");
+  CHECK_THROWS(InvalidInput, Inference(structure, {2, 0}, 2), "feature 1 must have 1 to 65534 values, but has 0");
+  CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 0), "at least one class");
+  // The strides of tables have 32 bits, classes included.
+  CHECK_THROWS(InvalidInput, Inference(structure, {60000, 60000}, 2), "7200000000 cells, but at most 268435456");
+}
+
+TEST(a_workspace_serves_one_inference_after_another) {
+  std::mt19937_64 random(9);
+  const Structure small({{}, {0}, {0, 1}, {1, 2}}), large({{}, {0}, {0, 1}, {0, 1, 2}});
+  const std::vector<std::uint32_t> few{2, 2, 2, 2}, many{2, 7, 5, 6};
+  const Network a = random_network(random, small, few, 2), b = random_network(random, large, many, 3);
+  const InferenceTables of_a(family_tables(a)), of_b(family_tables(b));
+  const Inference first(small, few, 2), second(large, many, 3);
+  const std::vector<Code> row{0, kMissing, kMissing, 1};
+  Inference::Workspace work;
+  std::vector<double> out(3), weights{0.5, 0.25, 0.25};
+  for (int i = 0; i < 2; ++i) {
+    first.log_evidence(of_a, row, work, std::span(out).first(2));
+    CHECK(std::ranges::equal(std::span(out).first(2), evidence_of(first, of_a, row)));
+    second.log_evidence(of_b, row, work, out);
+    CHECK(out == evidence_of(second, of_b, row));
+  }
+  FamilyTables sums = second.zero_tables();
+  CHECK_THROWS(InvalidInput, second.add_family_posteriors(of_b, weights, work, sums), "expected collect()");
+  second.collect(of_b, row, work, out);
+  second.add_family_posteriors(of_b, weights, work, sums);
+  second.add_family_posteriors(of_b, weights, work, sums);
+  first.collect(of_a, row, work, std::span(out).first(2));
+  CHECK_THROWS(InvalidInput, second.add_family_posteriors(of_b, weights, work, sums), "expected collect()");
+  // Also after the first one is gone and another lies at its place.
+  for (int i = 0; i < 4; ++i) {
+    const Inference next(i % 2 == 0 ? small : large, i % 2 == 0 ? few : many, i % 2 == 0 ? 2 : 3);
+    const InferenceTables& tables = i % 2 == 0 ? of_a : of_b;
+    const std::span<double> result = std::span(out).first(next.n_classes());
+    next.log_evidence(tables, row, work, result);
+    CHECK(std::ranges::equal(result, evidence_of(next, tables, row)));
+  }
+}
+
+TEST(tables_repeated_for_every_class_have_a_limit) {
+  const auto network_of = [](std::uint32_t values, std::uint32_t n_classes) {
+    return Network(Structure::general({{}}, {false}, {}), {values}, n_classes,
+                   std::vector<double>(n_classes, 1.0 / n_classes), {std::vector<double>(values, 1.0 / values)});
+  };
+  CHECK_EQ(family_tables(network_of(60000, 64))[0].size(), std::size_t{60000} * 64);
+  CHECK_THROWS(InvalidInput, family_tables(network_of(60000, 300)),
+               "for each of 300 classes: they would have 18000300 cells, but at most 16777216 are possible");
 }
 
 TEST(elimination_adds_few_edges) {

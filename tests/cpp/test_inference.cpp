@@ -205,6 +205,11 @@ TEST(codes_and_sizes_are_checked) {
   CHECK_THROWS(InvalidInput,
                predictor.predict_rows(std::span<const Code>(std::vector<Code>{0, 0, 1, 1}), Output::kPosterior, out),
                "the output must have 4 numbers");
+  // 2^63 rows of two classes: a product that is zero in 64 bits.
+  const std::vector<CodeColumn> columns(2);
+  CHECK_THROWS(InvalidInput,
+               predictor.predict_columns(columns, std::size_t{1} << 63, Output::kPosterior, std::span<double>{}),
+               "no output can have 2 numbers for each of 9223372036854775808 rows");
 }
 
 TEST(missing_features_of_many_values_in_any_structure) {

@@ -223,8 +223,9 @@ TEST(questions_are_checked) {
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, {}), "at least one variable");
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{3}), "variable 3 was asked for");
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{1, 1}), "asked for twice");
-  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{0, 1}), "at most 11 are allowed");
-  CHECK_THROWS(InvalidInput, queries.posterior({{1, 1}, {}}, std::vector<std::size_t>{0, 1, 2}), "more than 11 cells");
+  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{0, 1}), "but max_cells allows 11; ");
+  CHECK_THROWS(InvalidInput, queries.posterior({{1, 1}, {}}, std::vector<std::size_t>{0, 1, 2}),
+               "more cells than max_cells allows, 11");
   std::vector<Code> out(4);
   CHECK_THROWS(InvalidInput, queries.sample(nothing, 1, out), "do not fill 4 codes");
 }

@@ -34,8 +34,11 @@ struct InferenceTables {
   InferenceTables() = default;
 };
 
-/// The cells of all cliques of a junction tree together may not number more than this, classes included.
+/// Unless told otherwise (`max_cells`), the cells of all cliques of a junction tree together may not number more than
+/// this, classes included. A cell takes 16 to 40 bytes.
 inline constexpr std::uint64_t kMaxCliqueCells = std::uint64_t{1} << 24;
+/// No larger limit can be set: cells are numbered with 32 bits.
+inline constexpr std::uint64_t kMostCliqueCells = (std::uint64_t{1} << 32) - 1;
 
 /// Exact inference about rows with missing features, given each of the classes. It knows the structure only: the tables
 /// come with every call, so that learners may change them all the time. Where every feature has at most one feature
@@ -44,15 +47,15 @@ inline constexpr std::uint64_t kMaxCliqueCells = std::uint64_t{1} << 24;
 /// underflows. Immutable but for the plans it keeps, and safe to share between threads.
 class Inference {
  public:
-  /// `max_cells` limits the size of a junction tree: a row that needs more cells is refused with InvalidInput, which
-  /// names the largest clique by the indices of its features.
+  /// `max_cells`, from 1 to kMostCliqueCells, limits the size of a junction tree: a row that needs more cells is
+  /// refused with CliqueTooLarge, which names the largest clique by the indices of its features.
   Inference(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
             std::uint64_t max_cells = kMaxCliqueCells);
   ~Inference();
   Inference(Inference&&) noexcept;
   Inference& operator=(Inference&&) noexcept;
 
-  /// Buffers of one thread. What it holds belongs to the last call.
+  /// Buffers of one thread, for one Inference after another. What it holds belongs to the last call.
   class Workspace {
    public:
     Workspace();
@@ -77,7 +80,8 @@ class Inference {
   /// After collect() of the same row, tables and workspace: adds class_weights[c] * P(family's values | row, class c)
   /// to the cells of every family, those of missing and of barren features included: expected counts, if the weights
   /// are the probabilities of the classes. A class under which the row is impossible adds nothing. `sums` is laid out
-  /// as the tables. May be called several times, with other weights or sums, after one collect().
+  /// as the tables. May be called several times, with other weights or sums, after one collect(). Throws InvalidInput
+  /// if the last call that used the workspace was not collect() by the same Inference.
   void add_family_posteriors(const InferenceTables& tables, std::span<const double> class_weights, Workspace& work,
                              FamilyTables& sums) const;
 

@@ -35,7 +35,7 @@ struct Explanation {
 
 /// Questions to a network. Evidence that has probability zero is refused with InvalidInput, except by
 /// log_probability(); so are codes that a feature does not have, and questions that would take more than `max_cells`
-/// cells, naming the features to blame. Immutable and safe to share between threads.
+/// cells (from 1 to kMostCliqueCells), naming the features to blame. Immutable and safe to share between threads.
 class Queries {
  public:
   explicit Queries(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);

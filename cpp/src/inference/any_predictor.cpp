@@ -1,6 +1,8 @@
 // Checks sizes, and leaves the rest to the predictor of the kind at hand.
 #include "tanager/any_predictor.hpp"
 
+#include <limits>
+
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
@@ -28,7 +30,10 @@ CodeBatch AnyPredictor::batch_of(std::span<const CodeColumn> columns, std::size_
 }
 
 void AnyPredictor::checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
-  check_size("the output", batch.n_rows * n_classes(), out.size());
+  const std::size_t s = n_classes();
+  if (batch.n_rows > std::numeric_limits<std::size_t>::max() / s)
+    throw InvalidInput(join_text("no output can have ", s, " numbers for each of ", batch.n_rows, " rows"));
+  check_size("the output", batch.n_rows * s, out.size());
   run(batch, output, out, threads);
 }
 

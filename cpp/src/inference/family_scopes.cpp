@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
 namespace tanager {
 
 FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t> cardinalities,
@@ -16,16 +19,26 @@ FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t
     first_.push_back(members_.size());
     return cells;
   };
+  if (structure.n_features() != n_features())
+    throw InvalidInput(
+        join_text("expected the number of values of ", structure.n_features(), " features, but got ", n_features()));
+  if (n_classes_ == 0) throw InvalidInput("expected at least one class, but got none");
+  for (std::size_t f = 0; f < n_features(); ++f)
+    if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
+      throw InvalidInput(
+          join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
   std::vector<std::size_t> family;
   for (std::size_t f = 0; f < n_features(); ++f) {
     family.clear();
     if (!structure.is_absent(f)) {
+      checked_table_size(structure.family(f), cardinalities_, n_classes_);
       family = structure.parents(f);
       family.push_back(f);
     }
     const std::size_t cells = add(family);
     table_sizes_.push_back(family.empty() ? 0 : cells);
   }
+  if (const auto of_class = structure.class_family()) checked_table_size(*of_class, cardinalities_, n_classes_);
   table_sizes_.push_back(add(structure.class_parents()));
 
   std::vector<bool> related(n_features(), false);

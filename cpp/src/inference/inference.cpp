@@ -1,6 +1,7 @@
 #include "tanager/inference.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,18 +11,45 @@
 #include "inference/plan.hpp"
 #include "inference/plan_cache.hpp"
 #include "inference/propagate.hpp"
+#include "support/text.hpp"
 #include "support/vector_exp.hpp"
+#include "tanager/errors.hpp"
 
 namespace tanager {
 namespace {
 
 constexpr std::size_t kCacheBytes = std::size_t{64} << 20;
 constexpr std::size_t kBits = 64;
+constexpr std::uint64_t kNobody = 0;
+
+/// A number that no other Inference of this process ever has.
+std::uint64_t new_id() {
+  static std::atomic<std::uint64_t> last{kNobody};
+  return ++last;
+}
+
+/// Tables that do not depend on the class are repeated for every class. Few numbers could so become very many: a
+/// network read from a small file must not ask for more memory than this lets it.
+void check_expanded_size(const Network& network) {
+  constexpr std::uint64_t kFreeCells = std::uint64_t{1} << 24;
+  constexpr std::uint64_t kMostTimes = 64;
+  const auto cards = network.cardinalities();
+  std::uint64_t stored = network.class_table().size(), expanded = stored;
+  for (std::size_t f = 0; f < network.n_features(); ++f) {
+    if (network.structure().is_absent(f)) continue;
+    stored += network.table(f).size();
+    expanded += checked_table_size(network.structure().family(f), cards, network.n_classes());
+  }
+  if (expanded > std::max(kFreeCells, kMostTimes * stored))
+    throw InvalidInput(join_text("inference repeats tables that do not depend on the class for each of ",
+                                 network.n_classes(), " classes: they would have ", expanded, " cells, but at most ",
+                                 std::max(kFreeCells, kMostTimes * stored), " are possible"));
+}
 
 }  // namespace
 
 struct Inference::Impl {
-  Impl(FamilyScopes families, std::uint64_t limit) : scopes(std::move(families)), max_cells(limit) {
+  Impl(FamilyScopes families, std::uint64_t limit) : scopes(std::move(families)), max_cells(checked_max_cells(limit)) {
     if (Forest::fits(scopes)) forest.emplace(scopes);
   }
 
@@ -29,21 +57,10 @@ struct Inference::Impl {
   std::uint64_t max_cells;
   std::optional<Forest> forest;
   PlanCache plans{kCacheBytes};
+  const std::uint64_t id = new_id();
 
-  /// The plan of a row; `pattern` is that of the last row, whose plan is kept if the pattern is the same.
-  void find_plan(std::span<const Code> row, bool every_feature, Pattern& pattern, std::shared_ptr<const Plan>& plan) {
-    const std::size_t n = scopes.n_features();
-    Pattern now(n / kBits + 1, 0);
-    for (const std::size_t f : scopes.connected()) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
-    now.push_back(every_feature);
-    if (plan && now == pattern) return;
-    plan = plans.get(now, [&] {
-      std::vector<bool> observed(n);
-      for (std::size_t f = 0; f < n; ++f) observed[f] = row[f] != kMissing;
-      return make_plan(scopes, observed, {every_feature, {}, true}, max_cells);
-    });
-    pattern = std::move(now);
-  }
+  /// Finds the plan of a row; the last row's is kept if it was ours and the pattern is the same.
+  void find_plan(std::span<const Code> row, bool every_feature, Workspace::State& state);
 
   /// ln P(observed features, class). With `conditionals`, leaves what expected counts need.
   std::span<const double> gather(const InferenceTables& tables, std::span<const Code> row, bool conditionals,
@@ -51,7 +68,10 @@ struct Inference::Impl {
 };
 
 struct Inference::Workspace::State {
+  std::uint64_t planned_by = kNobody;    // the Inference that the plan belongs to
+  std::uint64_t collected_by = kNobody;  // the one that called collect() last, if nothing came after it
   Pattern pattern;
+  Pattern next_pattern;  // kept, so that a row allocates nothing
   std::shared_ptr<const Plan> plan;
   Propagation propagation;
   ForestState forest;
@@ -60,13 +80,31 @@ struct Inference::Workspace::State {
   std::vector<double> weights;
 };
 
+void Inference::Impl::find_plan(std::span<const Code> row, bool every_feature, Workspace::State& state) {
+  const std::size_t n = scopes.n_features();
+  Pattern& now = state.next_pattern;
+  now.assign(n / kBits + 2, 0);
+  for (const std::size_t f : scopes.connected()) now[f / kBits] |= std::uint64_t{row[f] == kMissing} << (f % kBits);
+  now.back() = every_feature;
+  if (state.planned_by == id && now == state.pattern) return;
+  state.planned_by = kNobody;
+  state.plan = plans.get(now, [&] {
+    std::vector<bool> observed(n);
+    for (std::size_t f = 0; f < n; ++f) observed[f] = row[f] != kMissing;
+    return make_plan(scopes, observed, {every_feature, {}, true}, max_cells);
+  });
+  std::swap(state.pattern, now);
+  state.planned_by = id;
+}
+
 std::span<const double> Inference::Impl::gather(const InferenceTables& tables, std::span<const Code> row,
                                                 bool conditionals, Workspace::State& state) {
+  state.collected_by = kNobody;
   if (forest) {
     forest->gather(tables, row, conditionals, state.forest);
     return state.forest.log_evidence;
   }
-  find_plan(row, conditionals, state.pattern, state.plan);
+  find_plan(row, conditionals, state);
   tanager::gather(*state.plan, tables.logs, row, scopes.n_classes(), conditionals, state.propagation);
   std::vector<double>& evidence = state.propagation.log_evidence;
   for (const std::size_t f : scopes.isolated()) {
@@ -108,11 +146,14 @@ void Inference::collect(const InferenceTables& tables, std::span<const Code> row
   std::ranges::copy(evidence, out.begin());
   work.state_->row.assign(row.begin(), row.end());
   work.state_->log_evidence.assign(evidence.begin(), evidence.end());
+  work.state_->collected_by = impl_->id;
 }
 
 void Inference::add_family_posteriors(const InferenceTables& tables, std::span<const double> class_weights,
                                       Workspace& work, FamilyTables& sums) const {
   auto& state = *work.state_;
+  if (state.collected_by != impl_->id)
+    throw InvalidInput("expected collect() by the same Inference as the last use of the workspace");
   state.weights.assign(class_weights.begin(), class_weights.end());
   for (std::size_t c = 0; c < state.weights.size(); ++c)
     if (state.log_evidence[c] == -std::numeric_limits<double>::infinity()) state.weights[c] = 0;
@@ -158,6 +199,7 @@ void InferenceTables::refresh_logs() {
 }
 
 FamilyTables family_tables(const Network& network) {
+  check_expanded_size(network);
   FamilyTables tables;
   tables.reserve(network.n_features() + 1);
   for (std::size_t f = 0; f < network.n_features(); ++f) tables.push_back(network.expanded_table(f));

@@ -151,8 +151,10 @@ Explanation Queries::most_probable(const Evidence& evidence) const {
     if (first) result.log_probability = best;
     left = settle(search, best, known);
   }
-  for (std::size_t f = 0; f < known.features.size(); ++f)
+  for (std::size_t f = 0; f < known.features.size(); ++f) {
+    if (impl_->scopes.cardinalities()[f] == 1) known.features[f] = 0;
     if (impl_->structure.is_absent(f)) known.features[f] = kMissing;
+  }
   result.features = std::move(known.features);
   result.target = *known.target;
   return result;

@@ -4,15 +4,25 @@
 #include "inference/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "graph/min_fill.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/inference.hpp"
 
 namespace tanager {
 namespace {
+
+/// What inference takes: beliefs, conditional distributions, messages and offsets.
+constexpr double kBytesPerCell = 40;
+
+/// A number of cells in full, or as a power of ten where nobody would count the digits.
+std::string cells_text(double cells) {
+  return cells < 1e15 ? std::to_string(static_cast<std::uint64_t>(cells)) : join_text(cells);
+}
 
 class PlanMaker {
  public:
@@ -39,6 +49,9 @@ class PlanMaker {
   }
 
  private:
+  /// Whether a feature has one value only, which says nothing and is known even where it is missing.
+  bool is_constant(std::size_t feature) const { return scopes_.cardinalities()[feature] == 1; }
+
   /// Missing features that the answer depends on get a node; of any other, everything sums to one.
   void find_kept_features() {
     std::vector<bool> kept(scopes_.n_features(), request_.every_feature);
@@ -50,11 +63,11 @@ class PlanMaker {
       for (const std::size_t f : request_.together) kept[f] = true;
       const auto order = scopes_.order();
       for (auto f = order.rbegin(); f != order.rend(); ++f)
-        if (observed_[*f] || kept[*f]) keep_members(*f);
+        if (!is_constant(*f) && (observed_[*f] || kept[*f])) keep_members(*f);
     }
     node_.assign(scopes_.n_features(), kNoNode);
     for (std::size_t f = 0; f < scopes_.n_features(); ++f) {
-      if (observed_[f] || !kept[f] || left_out_[f]) continue;
+      if (observed_[f] || !kept[f] || left_out_[f] || is_constant(f)) continue;
       node_[f] = static_cast<std::uint32_t>(features_.size());
       features_.push_back(f);
     }
@@ -65,11 +78,11 @@ class PlanMaker {
     neighbors_.resize(features_.size());
     std::vector<std::uint32_t> nodes;
     for (std::size_t family = 0; family <= scopes_.n_features(); ++family) {
-      const bool is_class = family == scopes_.n_features();
-      if (!is_class && (left_out_[family] || (!observed_[family] && node_[family] == kNoNode))) continue;
+      if (family < scopes_.n_features() && !takes_part(family)) continue;
       PlanTerm term{family, plan_.observed.size(), 0, 0};
       nodes.clear();
       for (const auto& member : scopes_.members(family)) {
+        if (is_constant(member.feature)) continue;  // its code is 0, which adds nothing to any place
         if (observed_[member.feature])
           plan_.observed.push_back(member);
         else
@@ -88,6 +101,12 @@ class PlanMaker {
     }
   }
 
+  /// Whether the family of a feature matters. That of a constant does only where expected counts of it are asked for.
+  bool takes_part(std::size_t feature) const {
+    if (left_out_[feature]) return false;
+    return is_constant(feature) ? request_.every_feature : observed_[feature] || node_[feature] != kNoNode;
+  }
+
   void connect(std::span<const std::uint32_t> nodes) {
     for (const std::uint32_t a : nodes)
       for (const std::uint32_t b : nodes)
@@ -96,14 +115,14 @@ class PlanMaker {
 
   void eliminate() {
     clique_of_.resize(features_.size());
-    std::uint64_t largest = 0, total = 0;
+    double largest = 0, total = 0;  // in cells; may exceed every whole number
     std::size_t largest_clique = 0;
     eliminate_by_min_fill(std::move(neighbors_), [&](std::uint32_t node, std::span<const std::uint32_t> around) {
       PlanClique clique{};
       clique.feature = features_[node];
       clique.values = scopes_.cardinalities()[clique.feature];
       clique.first_separator = plan_.separators.size();
-      double size = scopes_.n_classes() * static_cast<double>(clique.values);  // may exceed every whole number
+      double size = scopes_.n_classes() * static_cast<double>(clique.values);
       clique.separator_cells = 1;
       for (const std::uint32_t other : around) {
         plan_.separators.push_back(static_cast<std::uint32_t>(features_[other]));
@@ -113,15 +132,15 @@ class PlanMaker {
       clique.end_separator = plan_.separators.size();
       clique_of_[node] = plan_.cliques.size();
       plan_.cliques.push_back(clique);
-      if (size > static_cast<double>(max_cells_)) refuse(plan_.cliques.size() - 1, size, size);
-      const auto cells = static_cast<std::uint64_t>(size);
-      if (cells > largest) {
-        largest = cells;
+      if (size > largest) {
+        largest = size;
         largest_clique = plan_.cliques.size() - 1;
       }
-      total += cells;
-      if (total > max_cells_) refuse(largest_clique, static_cast<double>(largest), static_cast<double>(total));
+      total += size;
+      // What is too much is still added up, so that the message can say how much it is, up to what no limit allows.
+      if (total > static_cast<double>(kMostCliqueCells)) refuse(largest_clique, largest, total);
     });
+    if (total > static_cast<double>(max_cells_)) refuse(largest_clique, largest, total);
     for (PlanClique& clique : plan_.cliques) {
       clique.cells = plan_.n_cells;
       clique.message = plan_.n_message_cells;
@@ -138,9 +157,15 @@ class PlanMaker {
     std::sort(features.begin(), features.end());
     std::string names;
     for (const std::size_t f : features) names += (names.empty() ? "" : ", ") + std::to_string(f);
-    throw CliqueTooLarge(join_text("exact inference with these features missing takes ", total,
-                                   " or more cells, but at most ", max_cells_, " are allowed; the features ", names,
-                                   " have to be held together in a clique of ", size, " cells"),
+    const bool possible = total <= static_cast<double>(kMostCliqueCells);
+    const std::string needed = possible ? cells_text(total) : join_text("at least ", cells_text(total));
+    const std::string advice =
+        possible ? join_text("; set max_cells to ", cells_text(total), " or more if there is memory for it (about ",
+                             std::ceil(total * kBytesPerCell / 1e6), " MB)")
+                 : join_text("; no max_cells above ", kMostCliqueCells, " is possible");
+    throw CliqueTooLarge(join_text("exact inference with these features missing takes ", needed,
+                                   " cells, but max_cells allows ", max_cells_, "; the features ", names,
+                                   " have to be held together in a clique of ", cells_text(size), " cells", advice),
                          features);
   }
 
@@ -150,7 +175,8 @@ class PlanMaker {
     for (const PlanTerm& term : waiting_) {
       std::size_t first = PlanClique::kNone;
       for (const auto& member : scopes_.members(term.family))
-        if (!observed_[member.feature]) first = std::min(first, clique_of_[node_[member.feature]]);
+        if (const std::uint32_t node = node_[member.feature]; node != kNoNode)
+          first = std::min(first, clique_of_[node]);
       of_clique[first].push_back(term);
     }
     for (std::size_t i = 0; i < plan_.cliques.size(); ++i) {
@@ -232,6 +258,12 @@ class PlanMaker {
 };
 
 }  // namespace
+
+std::uint64_t checked_max_cells(std::uint64_t max_cells) {
+  if (max_cells == 0 || max_cells > kMostCliqueCells)
+    throw InvalidInput(join_text("expected max_cells from 1 to ", kMostCliqueCells, ", got ", max_cells));
+  return max_cells;
+}
 
 Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
                std::uint64_t max_cells) {

@@ -20,6 +20,7 @@ class FamilyScopes {
     std::uint32_t stride;  ///< in the family's table
   };
 
+  /// Throws InvalidInput if a family, repeated for every class, has more than kMaxTableCells cells.
   FamilyScopes(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes);
 
   std::size_t n_features() const { return cardinalities_.size(); }
@@ -104,8 +105,12 @@ struct PlanRequest {
   bool connected_only = false;        ///< isolated features are left to the caller
 };
 
-/// Compiles a plan for rows in which just the features marked are observed. Throws InvalidInput if its cliques have
-/// more than `max_cells` cells together, classes included.
+/// Throws InvalidInput unless cells of that number can be told apart; returns it.
+std::uint64_t checked_max_cells(std::uint64_t max_cells);
+
+/// Compiles a plan for rows in which just the features marked are observed. Throws CliqueTooLarge if its cliques have
+/// more than `max_cells` cells together, classes included. A feature of one value gets no clique: it is known even
+/// where it is missing, so that it neither holds others together nor is asked for.
 Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
                std::uint64_t max_cells);
 

@@ -37,7 +37,7 @@ AskedNetwork::AskedNetwork(const Network& network, std::uint64_t limit)
     : structure(network.structure()),
       scopes(structure, {network.cardinalities().begin(), network.cardinalities().end()}, network.n_classes()),
       logs(std::move(InferenceTables(family_tables(network)).logs)),
-      max_cells(limit) {}
+      max_cells(checked_max_cells(limit)) {}
 
 void AskedNetwork::check(const Evidence& evidence) const {
   if (evidence.features.size() != n_features())
@@ -103,12 +103,13 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   std::size_t cells = 1, missing_cells = 1, base = 0, class_stride = 0;
   for (std::size_t i = variables.size(); i-- > 0; cells *= answer.dims[i]) {
     if (cells > impl_->max_cells / answer.dims[i])
-      throw InvalidInput(join_text("the joint distribution asked for has more than ", impl_->max_cells, " cells"));
+      throw InvalidInput(
+          join_text("the joint distribution asked for has more cells than max_cells allows, ", impl_->max_cells));
     if (variables[i] == n) {
       class_stride = cells;
     } else if (evidence.features[variables[i]] != kMissing) {
       base += evidence.features[variables[i]] * cells;
-    } else {
+    } else if (answer.dims[i] > 1) {  // a feature of one value has no say, and no clique
       together.insert(together.begin(), variables[i]);
       strides.insert(strides.begin(), cells);
       missing_cells *= answer.dims[i];
