@@ -19,7 +19,18 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
       PyErr_SetString(PyExc_ValueError, e.what());
     }
   });
-  py::register_exception<tanager::ModelFileError>(m, "ModelFileError", PyExc_ValueError);
+  // Messages hold paths, which need not be UTF-8; Python escapes what is not, as it does in paths.
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> model_file_error;
+  model_file_error.call_once_and_store_result(
+      [&]() { return py::exception<tanager::ModelFileError>(m, "ModelFileError", PyExc_ValueError); });
+  py::register_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const tanager::ModelFileError& e) {
+      if (const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefault(e.what())))
+        PyErr_SetObject(model_file_error.get_stored().ptr(), message.ptr());
+    }
+  });
 
   tanager::python::bind_data(m);
   tanager::python::bind_counts(m);

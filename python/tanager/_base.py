@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import nlargest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -392,7 +391,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
     def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
         """Warn of what users should know of these predictions before they are made."""
 
-    def _encode(self, X: Any, stacklevel: int) -> tuple[list[npt.NDArray[Any]], int]:
+    def _encode(self, X: Any, stacklevel: int = 3) -> tuple[list[npt.NDArray[Any]], int]:
         self._check_fitted()
         if self.unseen not in _UNSEEN:
             raise ValueError(_wrong_unseen(self.unseen))
@@ -426,7 +425,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimat
         """
         from ._model_file import to_model
 
-        to_model(self, with_counts=with_counts).save(str(Path(path)))
+        to_model(self, with_counts=with_counts).save(os.fsdecode(path))
 
     def __getstate__(self) -> dict[str, Any]:
         from ._model_file import get_state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import replace
@@ -38,9 +39,31 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is not a model file, or is not as it was written.
+        If the file cannot be read, is not a model file, or is not as it was written. If there is no such file, the error is
+        a FileNotFoundError, too.
     """
-    return from_model(_core.Model.load(str(Path(path))))
+    name = os.fsdecode(path)
+    try:
+        model = _core.Model.load(name)
+    except _core.ModelFileError as error:
+        if name and Path(name).exists():
+            raise
+        raise ModelFileNotFoundError(error, name) from None
+    return from_model(model)
+
+
+class ModelFileNotFoundError(_core.ModelFileError, FileNotFoundError):
+    """There is no model file of this name."""
+
+    def __init__(self, message: object, filename: str) -> None:
+        super().__init__(str(message))
+        self.errno, self.filename = errno.ENOENT, filename
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.filename)
 
 
 def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
@@ -148,6 +171,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
         found = Learned(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
     else:
         found = _learned(_core.Model.from_bytes(state.pop("_model")))
+    _check_fit(found, state)
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
     trace, of_parameters = clf.__dict__.get("search_trace_"), clf.__dict__.get("parameter_trace_")
     trace = None if isinstance(trace, FitTrace) else trace
@@ -155,6 +179,22 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     learned = replace(found, trace=trace, shown=shown, parameter_trace=of_parameters, threshold=threshold)
     clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
     return state
+
+
+def _check_fit(found: Learned, state: dict[str, Any]) -> None:
+    """Refuse a state whose parts are of different models: codes of one would be read as those of the other."""
+    sizes = [column.cardinality for column in state["_encoder"].columns]
+    if sizes != list(found.core.cardinalities) or state["_schema"].n_features != len(sizes):
+        raise ValueError(
+            f"the pickled model has features of {list(found.core.cardinalities)} values, but the categories beside it are of "
+            f"{sizes}: the parts belong to different models"
+        )
+    n_classes = found.core.n_classes
+    if len(state["classes_"]) != n_classes:
+        raise ValueError(
+            f"the pickled model has {n_classes} classes, but there are {len(state['classes_'])} labels: the parts belong to "
+            "different models"
+        )
 
 
 def _learned(model: _core.Model) -> Learned:

@@ -91,6 +91,11 @@ class MpAverage:
         """Number of values of every feature."""
         return self.counts.cardinalities
 
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return self.counts.n_classes
+
     @cached_property
     def class_probabilities(self) -> Floats:
         """The class probabilities, rounded."""

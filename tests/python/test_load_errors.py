@@ -1,0 +1,61 @@
+"""What loading says of files that are not there, and of pickles whose parts do not belong together."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import tanager as tg
+
+
+def test_a_missing_file_is_a_file_not_found_error(tmp_path):
+    path = tmp_path / "none.tng"
+    with pytest.raises(FileNotFoundError, match=r"cannot load the model file '.*none\.tng': No such file") as caught:
+        tg.load(path)
+    assert isinstance(caught.value, tg.ModelFileError)
+    assert (caught.value.errno, caught.value.filename) == (2, str(path))
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.filename) == (type(caught.value), str(caught.value), str(path))
+    path.write_text("not a model")
+    with pytest.raises(tg.ModelFileError, match="not a tanager model file") as caught:
+        tg.load(path)
+    assert not isinstance(caught.value, OSError)
+
+
+def test_paths_that_are_empty_or_not_unicode(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    clf = tg.NaiveBayesClassifier().fit([[0], [1]], [0, 1])
+    for call in (tg.load, clf.save):
+        with pytest.raises(tg.ModelFileError, match="model file '': the path is empty"):
+            call("")
+    with pytest.raises(FileNotFoundError, match="cannot load the model file '\udcff'"):
+        tg.load("\udcff")
+    with pytest.raises(ValueError, match="null byte"):
+        tg.load("a\0")
+    clf.save("\udcff")
+    assert [path.name for path in tmp_path.iterdir()] == ["\udcff"]
+    for path in ("\udcff", b"\xff"):
+        assert tg.load(path).predict([[1]]).tolist() == [1]
+
+
+CLASSIFIERS = [tg.TANClassifier(), tg.AODEClassifier(), tg.TBMATANClassifier()]
+
+
+@pytest.mark.parametrize("clf", CLASSIFIERS, ids=lambda clf: type(clf).__name__)
+def test_pickles_of_different_models_are_refused(clf):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
+    state = copy.deepcopy(clf).fit(X, y).__getstate__()
+    larger = copy.deepcopy(clf).fit(rng.integers(0, 9, (60, 3)), y)
+    wider = copy.deepcopy(clf).fit(np.hstack([X, X]), y)
+    for other in (larger, wider):
+        with pytest.raises(ValueError, match="the parts belong to different models"):
+            type(clf)().__setstate__({**state, "_encoder": other._encoder})
+    with pytest.raises(ValueError, match=r"has 2 classes, but there are 3 labels"):
+        type(clf)().__setstate__({**state, "classes_": np.arange(3)})
+    again = type(clf)()
+    again.__setstate__(state)
+    assert again.predict(X).shape == (60,)
