@@ -160,7 +160,7 @@ void check_temperature(fuzz::Input& input) {
   const Problem problem = read_problem(input, false, true);
   DataTemperatureOptions options;
   options.degrees = input.choose({Degrees::kLog, Degrees::kLinear});
-  if (input.flag()) options.n_c = input.choose({1.0, 0.1, 50.0, 1e100});
+  if (input.flag()) options.n_c = input.choose({1.0, 0.1, 50.0, 1e10});
   options.added_frequency = input.choose({1e-4, 0.0, 1.0, 1e-200});
   options.class_prior = read_prior(input, problem);
   const long double n_c = options.n_c.value_or(options.degrees == Degrees::kLog ? 2.0 : 1.0);
@@ -233,7 +233,7 @@ void check_model_averaged(fuzz::Input& input) {
 void check_weighted(fuzz::Input& input) {
   const Problem problem = read_problem(input, false, true);
   WeightedOptions options;
-  options.alpha = read_alpha(input, true);
+  options.alpha = input.choose({1.0, 0.5, 1e-3, 0.0});  // with less beside huge weights, estimates would be subnormal
   options.class_prior = read_prior(input, problem);
   std::vector<double> weights;
   for (std::size_t f = 0; f < problem.counts.n_features(); ++f)
