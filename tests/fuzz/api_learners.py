@@ -278,12 +278,15 @@ def check_attribute_weighted(fitted, learner) -> None:
 def check_wanbia(fitted, learner) -> None:
     """Weights between 0 and 1 from where no small step improves the objective; posteriors of complete rows."""
     rows, weights = fitted.rows, fitted.clf.feature_weights_
-    assert ((weights >= 0) & (weights <= 1)).all()
+    used = fitted.structure.features
+    assert np.isnan(weights[[f for f in range(rows.n_features) if f not in used]]).all()
+    assert ((weights[used] >= 0) & (weights[used] <= 1)).all()
     if (rows.codes < 0).any():
         return
+    weights = np.where(np.isnan(weights), 0.0, weights)
     at_best, step = ref.wanbia_value(rows, weights, learner.alpha, fitted.prior), 1e-4
     assert at_best <= ref.wanbia_value(rows, np.ones_like(weights), learner.alpha, fitted.prior) + 1e-9
-    for f, sign in itertools.product(range(rows.n_features), (-1, 1)):
+    for f, sign in itertools.product(used, (-1, 1)):
         moved = weights.copy()
         moved[f] = min(1.0, max(0.0, moved[f] + sign * step))
         assert ref.wanbia_value(rows, moved, learner.alpha, fitted.prior) >= at_best - 1e-4 * step - 1e-10

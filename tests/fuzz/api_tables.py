@@ -89,7 +89,7 @@ def pool_of(rng, kind) -> list:
         return [values[i] for i in rng.permutation(len(values))[: r + 2]]
     words = [WORDS[i] for i in rng.permutation(len(WORDS))[:r]]
     if kind == "object":
-        others = [0, 1, True, 2.5, -7, 10**25]
+        others = [0, 1, True, 2.5, -7, 2**62]
         return [pair[int(rng.integers(2))] for pair in zip(words, others, strict=False)]
     return words
 

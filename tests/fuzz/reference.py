@@ -7,10 +7,12 @@ parent, then the feature, then the class if it is a parent; that of the class ha
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass, field
 
+import mpmath
 import numpy as np
 from scipy.special import gammaln, logsumexp, polygamma
 
@@ -344,27 +346,34 @@ def aode_log_joint(rows: Rows, codes, alpha=1.0, min_count=0.0, prior=None) -> n
     return np.array(out)
 
 
+@functools.cache
+def log_gamma(x):
+    """With more digits than a float has: what is left of large ones after subtraction must be right."""
+    with mpmath.workdps(40):
+        return mpmath.loggamma(x)
+
+
 def tbmatan_log_weights(rows: Rows, size, stubbornness=None, beliefs=None) -> dict:
     """ln of the weight of every edge."""
 
     def log_gammas(n):
         a = size / n.size
-        return float((gammaln(a + n) - gammaln(a)).sum())
+        return mpmath.fsum(log_gamma(mpmath.mpf(a) + float(cell)) - log_gamma(mpmath.mpf(a)) for cell in n.flat if cell)
 
     logs = {}
-    for u, v in itertools.combinations(range(rows.n_features), 2):
-        n = rows.counts([u, v])
-        logs[u, v] = (
-            log_gammas(n) + log_gammas(n.sum(axis=(0, 1))) - log_gammas(n.sum(axis=0)) - log_gammas(n.sum(axis=1))
-        )
-    if stubbornness is not None and logs:
-        least, most = min(logs.values()) / math.log(10), max(logs.values()) / math.log(10)
-        a = stubbornness / (most - least) if most - least > stubbornness else 1.0
-        logs = {e: (a * (x / math.log(10) - least) - stubbornness) * math.log(10) for e, x in logs.items()}
-    if beliefs is not None:
-        with np.errstate(divide="ignore"):
-            logs = {(u, v): x + float(np.log(beliefs[u][v])) for (u, v), x in logs.items()}
-    return logs
+    with mpmath.workdps(40):
+        for u, v in itertools.combinations(range(rows.n_features), 2):
+            n = rows.counts([u, v])
+            logs[u, v] = log_gammas(n) + log_gammas(n.sum(axis=(0, 1)))
+            logs[u, v] -= log_gammas(n.sum(axis=0)) + log_gammas(n.sum(axis=1))
+        if stubbornness is not None and logs:
+            ten = mpmath.log(10)
+            least, most = min(logs.values()) / ten, max(logs.values()) / ten
+            a = stubbornness / (most - least) if most - least > stubbornness else 1
+            logs = {e: (a * (x / ten - least) - stubbornness) * ten for e, x in logs.items()}
+        if beliefs is not None:
+            logs = {(u, v): x + mpmath.log(beliefs[u][v]) for (u, v), x in logs.items()}
+        return logs
 
 
 def tbmatan_log_joint(rows: Rows, codes, size=10.0, stubbornness=None, beliefs=None, prior=None) -> np.ndarray:
@@ -372,7 +381,9 @@ def tbmatan_log_joint(rows: Rows, codes, size=10.0, stubbornness=None, beliefs=N
     n, s = rows.n_features, rows.n_classes
     weights = tbmatan_log_weights(rows, size, stubbornness, beliefs)
     trees = all_trees(n)
-    of_trees = np.array([math.fsum(weights[e] for e in tree) for tree in trees])
+    with mpmath.workdps(40):
+        sums = [mpmath.fsum(weights[e] for e in tree) for tree in trees]
+        of_trees = np.array([float(x - max(sums)) for x in sums])
     pairs = {(u, v): rows.counts([u, v]) for u, v in weights}
     lifts = {}
     for edge, count in pairs.items():
@@ -409,9 +420,11 @@ def conditional_log_likelihood(rows: Rows, structure, tables) -> float:
 
 
 def penalized_likelihood(rows: Rows, structure, tables, alpha, prior=None) -> float:
-    """What EM and APN maximize."""
+    """What EM and APN maximize. A given class distribution is a constant factor of it, which is left out."""
+    if prior is not None:
+        tables = {**tables, "class": np.ones_like(tables["class"])}
     with np.errstate(divide="ignore"):
-        logs = [np.log(t).sum() for v, t in tables.items() if v != "class" or prior is None]
+        logs = [np.log(t).sum() for t in tables.values()]
     return log_likelihood(rows, structure, tables) + (alpha * math.fsum(logs) if alpha else 0.0)
 
 
@@ -427,7 +440,7 @@ def em_step(rows: Rows, structure, tables, alpha, prior=None) -> dict:
         for f in structure.features:
             index = tuple(full[:, m] for m in (*structure.parents[f], f))
             np.add.at(expected[f], (*index, c) if structure.class_children[f] else index, share)
-        np.add.at(expected["class"], (*(full[:, p] for p in structure.class_parents), c), share)
+        np.add.at(expected["class"], (*(full[:, p] for p in structure.class_parents), np.full(len(full), c)), share)
     new = {f: normalized(expected[f] + alpha, len(structure.parents[f])) for f in structure.features}
     new["class"] = (
         normalized(expected["class"] + alpha, len(structure.class_parents)) if prior is None else tables["class"]
