@@ -294,6 +294,20 @@ TEST(rows_have_the_codes_that_the_model_gives_their_cells) {
   }
 }
 
+TEST(bytes_behind_a_cell_are_zero_in_either_byte_order) {
+  const std::array<unsigned char, 8> bytes{0x81, 0x02, 0xFF, 0x04, 0x00, 0xF6, 0x07, 0x88};
+  const auto word_of = [&](bool little, std::size_t size) {  // as memory with `size` of the bytes would be loaded
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < std::min(size, bytes.size()); ++i)
+      word |= std::uint64_t{bytes[i]} << 8 * (little ? i : bytes.size() - 1 - i);
+    return word;
+  };
+  for (std::size_t size = 0; size <= 16; ++size) {
+    CHECK_EQ(first_bytes<std::endian::little>(word_of(true, 8), size), word_of(true, size));
+    CHECK_EQ(first_bytes<std::endian::big>(word_of(false, 8), size), word_of(false, size));
+  }
+}
+
 TEST(markers_and_unseen_categories_are_what_was_asked_for) {
   const Model model = wide_model();
   const std::vector<std::string_view> names = {"many", "whole", "flag", "mixed", "size", "never"};

@@ -30,12 +30,11 @@ std::string quoted(std::string_view cell) {
   return "'" + std::string(cell.substr(0, cut)) + "...'";
 }
 
-/// The first `size` bytes of a word in memory, up to 8, and zeros.
+/// The first `size` bytes, at most 8, and zeros. A whole word must be readable.
 std::uint64_t load(const char* data, std::size_t size) {
   std::uint64_t word = 0;
   std::memcpy(&word, data, kWord);
-  if constexpr (std::endian::native == std::endian::big) return size == 0 ? 0 : word >> (64 - 8 * size);
-  return size >= kWord ? word : word & ((std::uint64_t{1} << (8 * size)) - 1);
+  return first_bytes<std::endian::native>(word, size);
 }
 
 std::size_t slot(std::uint64_t first, std::uint64_t second, std::size_t size, unsigned shift) {

@@ -1,6 +1,7 @@
 // Rows of a table as text to rows of codes of a model.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,6 +14,16 @@
 #include "tanager/model.hpp"
 
 namespace tanager::io {
+
+/// A word, loaded from memory in the byte order given, with all but the first `size` bytes zero; from 8 on, all of it.
+template <std::endian kOrder>
+constexpr std::uint64_t first_bytes(std::uint64_t word, std::size_t size) {
+  static_assert(kOrder == std::endian::little || kOrder == std::endian::big);
+  if (size >= sizeof(word)) return word;
+  const std::uint64_t behind = ~std::uint64_t{0};
+  // The first byte in memory is the lowest of a little-endian word, and the highest of a big-endian one.
+  return kOrder == std::endian::little ? word & ~(behind << 8 * size) : word & ~(behind >> 8 * size);
+}
 
 struct CsvOptions {
   char delimiter = ',';
