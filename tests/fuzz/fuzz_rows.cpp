@@ -95,7 +95,9 @@ Judged judge(const Problem& problem, const Network& network, RowGoal goal, bool 
       judged.wrong_most += weight;
       continue;
     }
-    judged.value += weight * static_cast<double>(std::log(conditional ? joint[truth] / total : joint[truth]));
+    // Where the class prior is given, the likelihood is that of the features given the class.
+    const long double base = conditional ? total : prior_given ? network.class_table()[truth] : 1.0L;
+    judged.value += weight * static_cast<double>(std::log(joint[truth] / base));
     std::size_t rivals = 0;
     for (const long double p : joint) rivals += p >= best * (1 - 1e-12L) ? 1 : 0;
     if (joint[truth] < best * (1 - 1e-12L)) judged.wrong_least += weight;
@@ -154,6 +156,7 @@ void check_likelihood(fuzz::Input& input) {
   const fuzz::Tables kind = input.choose({fuzz::Tables::kPlain, fuzz::Tables::kUniform});
   const Network drawn = fuzz::random_network(random, problem.structure, problem.cards, problem.data.n_classes(), kind);
   std::vector<double> point = rows.parameters(drawn);
+  for (std::size_t c = 0; c < prior.size(); ++c) point[point.size() - prior.size() + c] = std::log(prior[c]);
   const double shift = input.choose({0.0, 3.0, -700.0, 1e6});  // of all of them: softmax does not notice
   for (double& x : point) x += shift;
   const Network network = rows.network(point);
@@ -206,8 +209,8 @@ void check_fits(fuzz::Input& input) {
     const FitResult fit = estimate_elr(problem.structure, problem.data, options);
     require_rising(fit.training);
     fuzz::require(fit.training.size() <= most + 1, "number of iterations");
-    fuzz::require_near(judge(problem, fit.network, RowGoal::kConditionalLikelihood, true).value, fit.training.back(),
-                       1e-9, "conditional likelihood after ELR");
+    fuzz::require_near(judge(problem, fit.network, RowGoal::kConditionalLikelihood, !prior.empty()).value,
+                       fit.training.back(), 1e-9, "conditional likelihood after ELR");
     return;
   }
   FitResult fit = [&] {
@@ -228,7 +231,7 @@ void check_fits(fuzz::Input& input) {
   // The start of EM without pseudo-counts was smoothed by others, but rows can only become more probable.
   require_rising(fit.training);
   fuzz::require(fit.training.size() <= most + 1, "number of iterations");
-  const double expected = judge(problem, fit.network, RowGoal::kLikelihood, true).value +
+  const double expected = judge(problem, fit.network, RowGoal::kLikelihood, !prior.empty()).value +
                           (alpha > 0 ? alpha * log_prior(fit.network, !prior.empty()) : 0);
   fuzz::require_near(fit.training.back(), expected, 1e-9, "likelihood at the end");
 }
