@@ -44,6 +44,10 @@ def parse_xmlbif(data: bytes | str, source: str = "") -> tuple[list[Variable], s
     return _Meaning(source, parts).read()
 
 
+class _RefusedError(ValueError):
+    """What we refuse, as opposed to what the parser or a codec stumbles over."""
+
+
 class _Events:
     """Gathers the parts of a document; tags in any case, as pyAgrum reads them, too."""
 
@@ -71,12 +75,17 @@ class _Events:
             ) from None
         except UnicodeEncodeError:
             raise ValueError(f"{_at(self._source, 1)}this is no XML: it holds half of a character") from None
+        except _RefusedError:
+            raise
+        except (LookupError, ValueError) as error:
+            reason = shortened(str(error), 100)
+            raise ValueError(f"{_at(self._source, 1)}this is no XML: cannot read its encoding ({reason})") from None
         if not self._networks:
             raise ValueError(f"{_at(self._source, 1)}expected a BIF element with a NETWORK in it, but there is none")
         return self._parts
 
     def _fail(self, message: str) -> ValueError:
-        return ValueError(_at(self._source, self._parser.CurrentLineNumber) + message)
+        return _RefusedError(_at(self._source, self._parser.CurrentLineNumber) + message)
 
     def _start(self, tag: str, _: dict[str, str]) -> None:
         tag = tag.upper()

@@ -1,7 +1,8 @@
-"""Run the libFuzzer targets for as long as wanted: python tests/fuzz/run.py --minutes 30 [TARGET ...].
+"""Run the fuzz targets for as long as wanted: python tests/fuzz/run.py --minutes 30 [TARGET ...].
 
-Builds them with clang, address and undefined-behavior sanitizers into build/fuzz, keeps what each has found worth
+Builds those in C++ with clang, address and undefined-behavior sanitizers into build/fuzz, keeps what each has found worth
 keeping in build/fuzz/corpus, and prints per target the executions, the covered edges and when the last new one came.
+Those in Python run with atheris, libFuzzer for Python, if it is installed, and otherwise without counting edges.
 An input that fails is left in build/fuzz/failures; run the target on that file to see it again. Exits with 1 if any failed.
 """
 
@@ -21,7 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent
 BUILD = ROOT / "build" / "fuzz"
-TARGETS = sorted(path.stem.removeprefix("fuzz_") for path in SOURCES.glob("fuzz_*.cpp"))
+IN_PYTHON = sorted(path.stem.removeprefix("fuzz_") for path in SOURCES.glob("fuzz_*.py"))
+TARGETS = [*sorted(path.stem.removeprefix("fuzz_") for path in SOURCES.glob("fuzz_*.cpp")), *IN_PYTHON]
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Result:
 
 
 def build(targets: list[str], folder: Path, plain: bool) -> None:
+    if not targets:
+        return
     cmake = shutil.which("cmake", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}") or "cmake"
     ninja = ("-G", "Ninja") if shutil.which("ninja") else ()
     options = ("-DCMAKE_CXX_COMPILER=clang++", "-DTANAGER_BUILD_FUZZERS=ON", "-DTANAGER_BUILD_PROGRAMS=OFF")
@@ -49,14 +53,16 @@ def build(targets: list[str], folder: Path, plain: bool) -> None:
 
 
 def fuzz(target: str, seconds: float, folder: Path) -> Result:
-    source = (SOURCES / f"fuzz_{target}.cpp").read_text()
-    longest = int(re.search(r"kMaxLength = ([0-9']+)", source)[1].replace("'", ""))
+    is_python = target in IN_PYTHON
+    source = (SOURCES / f"fuzz_{target}{'.py' if is_python else '.cpp'}").read_text()
+    longest = int(re.search(r"(?:kMaxLength|MAX_LENGTH) = ([0-9'_]+)", source)[1].replace("'", ""))
     corpus, seeds = BUILD / "corpus" / target, SOURCES / "seeds" / target
     failures = BUILD / "failures"
     corpus.mkdir(parents=True, exist_ok=True)
     failures.mkdir(parents=True, exist_ok=True)
     limits = ("-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-len_control=0", f"-max_len={longest}")
-    command = [folder / "tests" / "fuzz" / f"fuzz_{target}", *limits, f"-max_total_time={seconds:.0f}"]
+    program = [sys.executable, SOURCES / f"fuzz_{target}.py"] if is_python else [folder / f"tests/fuzz/fuzz_{target}"]
+    command = [*program, *limits, f"-max_total_time={seconds:.0f}"]
     command += ["-print_final_stats=1", f"-artifact_prefix={failures}/{target}-", corpus]
     command += [seeds] if seeds.is_dir() else []
     environment = os.environ | {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "allocator_may_return_null=1"}
@@ -79,7 +85,7 @@ def fuzz(target: str, seconds: float, folder: Path) -> Result:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Run the libFuzzer targets.")
+    parser = argparse.ArgumentParser(description="Run the fuzz targets.")
     parser.add_argument(
         "targets", nargs="*", metavar="TARGET", help=f"one or more of {', '.join(TARGETS)}; default all"
     )
@@ -97,7 +103,7 @@ def main() -> int:
     if unknown := set(targets) - set(TARGETS):
         parser.error(f"unknown target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
     folder = ROOT / "build" / "fuzz-plain" if arguments.plain else BUILD
-    build(targets, folder, arguments.plain)
+    build([target for target in targets if target not in IN_PYTHON], folder, arguments.plain)
     print(f"{'target':<20}{'executions':>12}{'edges':>8}{'last new edge':>16}{'run':>9}", flush=True)
     failed = []
     with ThreadPoolExecutor(arguments.jobs) as pool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -393,4 +394,12 @@ def test_documents_tell_their_encoding(tmp_path) -> None:
     assert read_xmlbif(path, "C").classes.tolist() == ["x < 1", "ü"]
     path.write_bytes(text.encode("latin-1").replace(b"ISO-8859-1", b"UTF-8"))
     with pytest.raises(ValueError, match=r"^some\.xml, line 23: this is no XML: not well-formed"):
+        read_xmlbif(path, "C")
+
+
+@pytest.mark.parametrize("encoding", ["UTF-9", "hex", "idna", "undefined", "utf-32", "big5", "é"])
+def test_an_encoding_that_cannot_be_read_is_told(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "some.xml"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>{XMLBIF[XMLBIF.index("<!DOCTYPE") :]}')
+    with pytest.raises(ValueError, match=r"^some\.xml, line \d+: this is no XML: .+"):
         read_xmlbif(path, "C")
