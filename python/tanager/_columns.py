@@ -112,8 +112,6 @@ class CodedColumn:
 class ObjectColumn:
     """Python objects of any kind."""
 
-    is_integer = False
-
     def __init__(self, objects: npt.NDArray[Any]) -> None:
         self.objects = objects
         numbers = _core.object_floats(objects)
@@ -121,6 +119,13 @@ class ObjectColumn:
         self.holds_numbers = numbers is not None
         # Whole numbers among objects are categories, just as integers are.
         self.is_float = numbers is not None and numbers[1]
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether all objects are whole numbers, apart from missing ones; booleans are none."""
+        if self._numbers is None or self.is_float or np.isnan(self._numbers).all():
+            return False
+        return {bool, np.bool_}.isdisjoint(map(type, self.objects))
 
     def floats(self, label: str) -> Floats:
         """Return the objects as numbers, NaN where missing."""

@@ -18,9 +18,11 @@ class ColumnKinds:
 
     def check(self, position: int, column: Column, label: str, first_row: int) -> Column:
         """Note what a column holds; raise if batches before held something else. Objects come back numbered."""
-        objects = isinstance(column, ObjectColumn) and not column.is_float
-        if objects:
+        objects = False
+        if isinstance(column, ObjectColumn) and not column.is_float:
+            objects, is_integer = True, column.is_integer
             column = column.coded(label)
+            column.is_integer = is_integer
         kind = _kind_of(column, self.names[position])
         self._note(position, kind, objects, label, f"from row {first_row} on")
         return column

@@ -137,7 +137,7 @@ def _exact_array(values: list[Any]) -> npt.NDArray[Any]:
     beside strings into strings and tuples into rows of a table; and it drops zeros at the end of strings.
     """
     types = set(map(type, values))
-    if values and all(issubclass(kind, tuple) for kind in types):
+    if any(issubclass(kind, tuple) for kind in types):
         return _object_list(values)
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biufSU":

@@ -6,13 +6,13 @@ values, from which both the native table and the reference are made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from reference_encoding import Coding, Undecided, find_cuts, learn_categories
+from reference_encoding import NUMBERS, Coding, Undecided, find_cuts, learn_categories
 
 FRAMES = ("pandas", "polars", "arrow")
 ARRAYS = ("numpy", "numpy-objects", "list")
@@ -22,9 +22,8 @@ LABELS = {
     "str": ["no", "yes", "", "1", "maybe so", "ß", "0", "z"],
     "bool": [False, True],
     "float": [0.0, 1.0, 2.0, -1.0, 1e15, 3.0, 4.0, 5.0],
-    "mixed": [0, "0", 1, "one", 2, "two", "", 3],
+    "mixed": [0, "0", 1, "one", 2, (1, 2), "", 3],
 }
-NUMBERS = (bool, int, float)
 
 
 @dataclass
@@ -164,9 +163,9 @@ def native_labels(schema: Schema, y):
     if variant == 0 or schema.label_kind == "mixed":
         return list(y)
     if variant == 1 and schema.label_kind == "str":
-        return pd.Series(y, dtype="category", name="outcome")
+        return pd.Series(y, dtype="category", name="class")
     if variant == 2:
-        return pl.Series("outcome", y) if schema.label_kind != "float" else pd.Series(y)
+        return pl.Series("class", y) if schema.label_kind != "float" else pd.Series(y)
     return np.array(y)
 
 
@@ -247,35 +246,32 @@ def arrow_array(schema, i, values):
 # -- what the rules make of a column
 
 
-def is_cut(schema: Schema, columns, i) -> bool:
-    """Whether a column is one of floats, as docs/start.md and the containers have it."""
+def is_cut(schema: Schema, columns, i, numeric="float") -> bool:
+    """Whether a column is one of floats (or of any numbers), as docs/start.md and the containers have it."""
+    if not isinstance(numeric, str):
+        return i in numeric
     if schema.container not in ("list", "numpy-objects") and schema.kinds[i] != "object":
-        return schema.kinds[i] in ("float", "float32")
+        return schema.kinds[i] in ("float", "float32") or (numeric == "number" and schema.kinds[i] == "int")
     cells = [value for column in columns for value in column]
-    if (
-        schema.container == "list"
-        and all(isinstance(v, NUMBERS) for v in cells)
-        and not any(abs(v) >= 2**63 for v in cells if not isinstance(v, float))
-    ):
-        return any(isinstance(v, float) for v in cells)  # NumPy makes one array of floats of it
+    if schema.container == "list" and all(isinstance(v, NUMBERS) for v in cells):  # NumPy makes one array of it
+        types = {type(v) for v in cells}
+        return float in types or (numeric == "number" and int in types)
     known = [value for value in columns[i] if value is not None]
-    return all(isinstance(v, NUMBERS) for v in known) and any(v % 1 for v in known)
+    if not known or not all(isinstance(v, NUMBERS) for v in known):
+        return False
+    whole = not any(v % 1 for v in known)
+    return not whole or (numeric == "number" and not any(isinstance(v, bool) for v in known))
 
 
-def learn_coding(schema: Schema, batch: Batch, i, discretizer, y) -> Coding:
-    values = batch.columns[i]
-    if discretizer is not None and is_cut(schema, batch.columns, i):
+def learn_coding(schema: Schema, batch: Batch, i, clf, y) -> Coding:
+    values, discretizer = batch.columns[i], clf.discretizer
+    if discretizer is not None and is_cut(schema, batch.columns, i, clf.numeric_features):
         if all(v is None for v in values):
             return Coding(cuts=[])
         return Coding(cuts=find_cuts(discretizer, values, y, batch.all_weights()))
     if schema.kinds[i] == "category":
         return Coding(list(schema.pools[i]), None, declared=True)
     return learn_categories(values)
-
-
-def permuted(schema: Schema, order) -> Schema:
-    """The same with the features in another order."""
-    return replace(schema, kinds=[schema.kinds[i] for i in order], pools=[schema.pools[i] for i in order])
 
 
 __all__ = ["Batch", "Schema", "Undecided", "learn_coding", "make_batch", "make_schema", "native_labels", "native_table"]

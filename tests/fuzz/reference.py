@@ -252,7 +252,7 @@ def chow_liu_weight(rows: Rows, u, v, score) -> float:
     if score == "loglik":
         return rows.total * information(n)
     degrees = (rows.cards[u] - 1) * (rows.cards[v] - 1) * rows.n_classes
-    penalty = 1.0 if score == "aic" else 0.5 * math.log(n.sum()) if n.sum() > 0 else 0.0
+    penalty = 1.0 if score == "aic" else 0.5 * math.log(max(1.0, n.sum()))  # a weight below one row is no bonus
     return n.sum() * information(n) - degrees * penalty
 
 

@@ -6,11 +6,14 @@ been learned of one column, and turns values into codes.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
+
+NUMBERS = (bool, int, float)
 
 
 class Undecided(Exception):
@@ -37,8 +40,25 @@ class Coding:
             return bisect_left(self.cuts, float(value))  # code i means cuts[i - 1] < value <= cuts[i]
         return next((i for i, known in enumerate(self.categories) if known == value), -1)
 
+    def matched_code(self, value) -> int:
+        """The same in prediction, where values that differ in nothing but type match if that is unambiguous."""
+        code = self.code(value)
+        if code >= 0 or value is None:
+            return code
+        meant = spelled(value) if isinstance(value, str) else value
+        if meant is None or not isinstance(meant, NUMBERS):
+            return -1
+        found = []
+        for i, known in enumerate(self.categories):
+            if isinstance(value, str):
+                alike = isinstance(known, bool) if isinstance(meant, bool) else isinstance(known, NUMBERS)
+                found += [i] if alike and known == meant else []
+            elif isinstance(known, str) and (number := spelled(known)) is not None and number == meant:
+                found += [i] if isinstance(meant, bool) or not isinstance(number, bool) else []
+        return found[0] if len(found) == 1 else -1
+
     def codes(self, values) -> np.ndarray:
-        return np.array([self.code(value) for value in values], dtype=np.int64)
+        return np.array([self.matched_code(value) for value in values], dtype=np.int64)
 
     def extended(self, values) -> Coding:
         """The same with the values that are new, as learning from all rows at once would have it."""
@@ -49,6 +69,19 @@ class Coding:
             if value is not None and self.code(value) < 0 and value not in new:
                 new.append(value)
         return Coding(self.categories + new if self.declared else in_order(self.categories + new), None, self.declared)
+
+
+def spelled(text):
+    """The number or truth value that a text spells, or None."""
+    text = text.strip(" \t")
+    if text.lower() in ("true", "false") and text in (text.lower(), text.upper(), text.capitalize()):
+        return text.lower() == "true"
+    if not text.isascii() or "_" in text or "nan" in text.lower():
+        return None
+    for read in (int, float):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return None
 
 
 def in_order(values) -> list:

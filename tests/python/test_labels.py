@@ -110,3 +110,7 @@ def test_labels_of_given_classes():
         encode_labels(["a", "q", "r"], ["a", "b"])
     with pytest.raises(ValueError, match=r"y holds 5, 6, 7, 8, 9, \.\.\., but"):
         encode_labels(range(20), range(5))
+
+
+def test_tuples_beside_other_labels():
+    assert labels_of([(1, 2), 0, (1, 2), "a"]) == ([0, "a", (1, 2)], [2, 0, 2, 1])

@@ -14,6 +14,7 @@ import pytest
 from encoding_helpers import as_list, learn, learned
 from scipy import sparse
 
+import tanager as tg
 from tanager._encoding import read_table
 
 # -- strings and other objects
@@ -358,3 +359,18 @@ def test_empty_tables():
     for empty in (np.empty((3, 0)), pd.DataFrame(index=range(3))):
         with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required."):
             read_table(empty)
+
+
+def test_whole_numbers_with_missing_values_are_cut_in_any_container():
+    y, values = ["low", "low", "high"] * 10, [1, None, 5] * 10
+    objects = np.array(values, dtype=object)[:, None]
+    frame = pl.DataFrame({"x": values})
+    columns = {"x": pd.Series(values, dtype="Int64")}
+    for X in (objects, [[v] for v in values], pd.DataFrame(objects), frame, frame.to_arrow(), pd.DataFrame(columns)):
+        clf = tg.NaiveBayesClassifier(numeric_features="number").fit(X, y)
+        assert clf.categories_[0].tolist() == ["(-inf, 3]", "(3, inf)"]
+        streamed = tg.NaiveBayesClassifier(numeric_features="number").fit_stream([(X, y)])
+        assert streamed.categories_[0].tolist() == ["(-inf, 3]", "(3, inf)"]
+    truths = np.array([True, False, None] * 10, dtype=object)[:, None]
+    clf = tg.NaiveBayesClassifier(numeric_features="number").fit(truths, y)
+    assert clf.categories_[0].tolist() == [False, True]
