@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "gil.hpp"
+
 namespace tanager::python {
 
 namespace py = pybind11;

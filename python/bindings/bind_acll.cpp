@@ -33,14 +33,14 @@ std::pair<double, double> dirichlet_constants(std::size_t n_classes, double a, d
 double family_score_of(const CountSet& counts, std::size_t child, const std::vector<std::size_t>& parents,
                        const std::string& assumption, double a, std::optional<double> b, double pseudo_counts) {
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return acll_family_score(counts.table({child, parents}), acll_beta(counts, options), pseudo_counts);
 }
 
 double score_of(const CountSet& counts, const Parents& parents, const std::string& assumption, double a,
                 std::optional<double> b, double pseudo_counts) {
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return acll_score(to_structure(parents), counts, options);
 }
 
@@ -49,7 +49,7 @@ Array<double> tree_weights_of(const CountSet& counts, const std::string& assumpt
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
   std::vector<double> weights;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     weights = acll_tree_weights(counts, options, threads);
   }
   const auto n = static_cast<Extent>(counts.n_features());
@@ -59,14 +59,14 @@ Array<double> tree_weights_of(const CountSet& counts, const std::string& assumpt
 ParentLists tree_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
                     double pseudo_counts, std::optional<std::size_t> root, int threads) {
   const AcllTreeOptions options{options_of(assumption, a, b, pseudo_counts), root};
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return parents_of(learn_acll_tree(counts, options, threads));
 }
 
 Network optimal(const Parents& parents, const CountSet& counts, const std::string& assumption, double a,
                 std::optional<double> b, double pseudo_counts, std::vector<double> class_prior) {
   const AcllOptimalOptions options{options_of(assumption, a, b, pseudo_counts), std::move(class_prior)};
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return estimate_acll_optimal(to_structure(parents), counts, options);
 }
 
@@ -75,7 +75,7 @@ std::vector<std::optional<std::size_t>> branching(const Array<double>& weights, 
     throw InvalidInput("the weights of a branching must be a square matrix, one row per node that arcs go from");
   const auto n = static_cast<std::size_t>(weights.shape(0));
   const auto values = as_span(weights);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return maximum_branching(n, values, root);
 }
 

@@ -40,7 +40,7 @@ py::tuple learn_structure(const Dataset& data, const std::string& test, std::opt
   options.keep_going = [&] { return watch(); };
   std::optional<LearnedConstraint> found;
   try {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     found = learn(data, options, threads);
   } catch (const Stopped&) {
     watch.rethrow();
@@ -62,7 +62,7 @@ std::tuple<double, double, double, double, double> dependence_of(const Dataset& 
                                                                  const std::string& test, bool given_class,
                                                                  double min_rows) {
   const DependenceOptions options{kind_of(test), given_class, min_rows};
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   const RowDependence dependence(data, options);
   const DependenceFinding found = dependence.find(x, y, given);
   return {found.information, found.rows, found.configurations, found.degrees, dependence(x, y, given)};

@@ -98,25 +98,25 @@ CountSet recoded(const CountSet& counts, std::vector<std::uint32_t> cardinalitie
   recodings.reserve(features.size());
   for (const auto& codes : features) recodings.push_back(to_recoding(codes));
   const Recoding of_class = to_recoding(classes);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return counts.recoded(std::move(cardinalities), n_classes, recodings, of_class);
 }
 
 CountSet count_dataset(const Dataset& data, const std::string& scope, const FamilyPairs& families, int threads) {
   const CountScope tables = to_scope(scope);
   const std::vector<Family> chosen = to_families(families);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return count(data, tables, chosen, threads);
 }
 
 CountSet count_other_families(const CountSet& counts, const Dataset& data, const FamilyPairs& families, int threads) {
   const std::vector<Family> chosen = to_families(families);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return count_families(data, counts, chosen, threads);
 }
 
 void add_dataset(CountSet& counts, const Dataset& data, int threads) {
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   count_into(data, counts, threads);
 }
 

@@ -18,7 +18,7 @@ namespace {
 std::shared_ptr<const void> keep_alive(const py::array& array) {
   return {new py::array(array), [](py::array* held) {
             if (!Py_IsInitialized()) return;
-            const py::gil_scoped_acquire gil;
+            const AcquireGil gil;
             delete held;
           }};
 }
@@ -73,7 +73,7 @@ Dataset subset(const Dataset& data, const Array<T>& rows) {
     if (row < 0) throw InvalidInput("rows must not be negative, but got " + std::to_string(row));
     chosen.push_back(static_cast<std::size_t>(row));
   }
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return data.subset(chosen);
 }
 

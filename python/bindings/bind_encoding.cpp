@@ -79,7 +79,7 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
   CodeArrays out(matrix.n_rows, n_values_of(pointers));
   std::vector<std::uint8_t> unseen;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     unseen = encode_integers(matrix, pointers, out.buffers, threads);
   }
   std::vector<std::size_t> columns;
@@ -134,7 +134,7 @@ py::tuple learn_matrix(const py::array& array, int threads) {
   std::vector<CodeBook> books;
   std::vector<const CodeBook*> pointers;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     keys = sampled_integers(matrix);
     books.reserve(keys.size());
     for (const auto& found : keys) pointers.push_back(&books.emplace_back(found));
@@ -142,7 +142,7 @@ py::tuple learn_matrix(const py::array& array, int threads) {
   CodeArrays out(matrix.n_rows, n_values_of(pointers));
   std::vector<std::size_t> wrong;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     const auto unseen = encode_integers(matrix, pointers, out.buffers, threads);
     for (std::size_t j = 0; j < unseen.size(); ++j)
       if (unseen[j] != 0) wrong.push_back(j);
@@ -156,7 +156,7 @@ py::tuple learn_matrix(const py::array& array, int threads) {
   for (const std::size_t j : wrong)
     if (books[j].is_wide() && !out.buffers[j].wide) out.widen(j);
   if (!wrong.empty()) {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     if (wrong.size() * kColumnsPerPass <= matrix.n_columns)
       for (const std::size_t j : wrong)
         encode_integers(column_of(matrix, j), std::span(pointers).subspan(j, 1), std::span(out.buffers).subspan(j, 1),
@@ -178,7 +178,7 @@ py::object recode(const py::array& codes, const Array<std::uint16_t>& table, std
   const CodeBook* only = &book;
   CodeArrays out(matrix.n_rows, n_values_of({&only, 1}));
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     encode_integers(matrix, {&only, 1}, out.buffers);
   }
   return out.arrays[0];
@@ -196,7 +196,7 @@ Array<double> distinct_float_array(const py::array_t<Float>& array) {
   const auto column = as_float_column(array);
   std::vector<double> values;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     values = distinct_floats(column);
   }
   return to_array(std::move(values));
@@ -209,7 +209,7 @@ py::tuple encode_float_array(const CodeBook& book, const py::array_t<Float>& arr
   CodeArrays out(column.n_rows, n_values_of({&only, 1}));
   bool unseen = false;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     unseen = encode_floats(column, book, by_pattern ? FloatKeys::kPattern : FloatKeys::kWhole, out.buffers[0]);
   }
   return py::make_tuple(out.arrays[0], unseen);
@@ -238,7 +238,7 @@ py::list cut_matrix(const CutBooks& self, const py::array_t<Float>& array, int t
                                   array.strides(0), array.strides(1)};
   CodeArrays out(matrix.n_rows, self.n_values);
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     encode_intervals<Float>(matrix, self.cuts, out.buffers, threads);
   }
   return std::move(out.arrays);
@@ -261,7 +261,7 @@ py::tuple number_fixed(const py::array& array) {
   const auto size = static_cast<std::size_t>(array.itemsize());
   std::vector<std::int64_t> first_rows;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     first_rows = number_fixed_strings(data, stride, size, out);
   }
   return py::make_tuple(std::move(numbers), to_array(std::move(first_rows)));
@@ -276,7 +276,7 @@ py::tuple number_arrow(const py::capsule& capsule) {
   const auto out = as_mutable_span(numbers);
   std::vector<std::string_view> distinct;
   {
-    const py::gil_scoped_release unlocked;
+    const ReleaseGil unlocked;
     distinct = strings.number(out);
   }
   py::list values;

@@ -23,7 +23,7 @@ Array<std::uint32_t> folds(const Array<T>& classes, std::uint32_t n_classes, std
   const auto codes = as_span(classes);
   std::vector<std::uint32_t> found;
   {
-    const py::gil_scoped_release nogil;
+    const ReleaseGil nogil;
     found = stratified_folds(Column(codes, n_classes, nullptr), n_folds, seed);
   }
   return to_array(std::move(found));
@@ -53,7 +53,7 @@ std::unique_ptr<FoldCounter> make_counter(const Dataset& data, const std::string
   const CountScope tables = to_scope(scope);
   std::vector<Family> chosen = to_families(families);
   const auto fold_of_row = folds ? as_span(*folds) : std::span<const std::uint32_t>{};
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return std::make_unique<FoldCounter>(data, tables, std::move(chosen), std::move(keep_all), threads, fold_of_row);
 }
 
@@ -69,7 +69,7 @@ TrainingFold train(const FoldCounter& counter, const Array<std::int64_t>& rows, 
   const auto chosen = to_rows(rows);
   const auto given = to_codings(features);
   const GivenCoding given_classes = to_coding(classes);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return counter.train(chosen, given, given_classes, threads);
 }
 
@@ -77,13 +77,13 @@ TrainingFold train_without(const FoldCounter& counter, std::size_t fold, const s
                            const Given& classes) {
   const auto given = to_codings(features);
   const GivenCoding given_classes = to_coding(classes);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return counter.train_without(fold, given, given_classes);
 }
 
 Dataset fold_dataset(const FoldCounter& counter, const TrainingFold& fold, const Array<std::int64_t>& rows) {
   const auto chosen = to_rows(rows);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return recoded_subset(counter.data(), chosen, fold.coding);
 }
 
@@ -91,7 +91,7 @@ py::list fold_codes(const FoldCounter& counter, const TrainingFold& fold, const 
   const auto chosen = to_rows(rows);
   CodeArrays out(chosen.size(), fold.coding.cardinalities);
   {
-    const py::gil_scoped_release nogil;
+    const ReleaseGil nogil;
     for (std::size_t f = 0; f < counter.data().n_features(); ++f) {
       const auto& column = counter.data().feature(f);
       const auto& recoding = fold.coding.features[f];
@@ -108,7 +108,7 @@ Array<Code> fold_classes(const FoldCounter& counter, const TrainingFold& fold, c
   const auto chosen = to_rows(rows);
   std::vector<Code> codes(chosen.size());
   {
-    const py::gil_scoped_release nogil;
+    const ReleaseGil nogil;
     gather_codes(counter.data().target(), chosen, fold.coding.classes, codes);
   }
   return to_array(std::move(codes));
@@ -125,7 +125,7 @@ py::tuple count_right(const Array<double>& probabilities, const Array<Code>& tru
   const Predictions predictions = to_predictions(probabilities, truth);
   RightRows found;
   {
-    const py::gil_scoped_release nogil;
+    const ReleaseGil nogil;
     found = right_rows(predictions);
   }
   return py::make_tuple(found.n_right, std::move(found.close));
@@ -134,7 +134,7 @@ py::tuple count_right(const Array<double>& probabilities, const Array<Code>& tru
 template <double (*kScore)(const Predictions&)>
 double score(const Array<double>& probabilities, const Array<Code>& truth) {
   const Predictions predictions = to_predictions(probabilities, truth);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return kScore(predictions);
 }
 
@@ -143,7 +143,7 @@ double log_based_score(const Array<double>& probabilities, const Array<Code>& tr
                        const std::optional<Array<double>>& log_probabilities) {
   Predictions predictions = to_predictions(probabilities, truth);
   if (log_probabilities) predictions.log_probabilities = as_span(*log_probabilities);
-  const py::gil_scoped_release nogil;
+  const ReleaseGil nogil;
   return kScore(predictions);
 }
 

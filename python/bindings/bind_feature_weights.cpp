@@ -29,7 +29,7 @@ Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::si
   const TreeDepthOptions options{n_trees, bootstrap, max_depth, seed, std::ref(watch)};
   std::vector<std::uint32_t> found;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     found = tree_depths(to_structure(parents), data, options, threads);
   }
   watch.rethrow();
@@ -46,14 +46,14 @@ Array<double> weights(const Array<std::uint32_t>& depths) {
 Network weighted(const Parents& parents, const CountSet& counts, const Array<double>& weights, double alpha,
                  std::vector<double> class_prior) {
   const auto given = as_span(weights);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return estimate_weighted(to_structure(parents), counts, given, {alpha, std::move(class_prior)});
 }
 
 WanbiaObjective make_objective(const Parents& parents, const Dataset& data, const CountSet& counts, double alpha,
                                std::vector<double> class_prior, const std::string& loss, bool renormalize) {
   const WanbiaOptions options{alpha, std::move(class_prior), loss_of(loss), renormalize};
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return WanbiaObjective(to_structure(parents), data, counts, options);
 }
 
@@ -63,7 +63,7 @@ std::pair<double, Array<double>> evaluate_objective(const WanbiaObjective& objec
   std::vector<double> gradient(objective.n_features());
   double value = 0;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     value = objective.evaluate(given, gradient, threads);
   }
   return {value, to_array(std::move(gradient))};
@@ -71,7 +71,7 @@ std::pair<double, Array<double>> evaluate_objective(const WanbiaObjective& objec
 
 Network network(const WanbiaObjective& objective, const Array<double>& weights) {
   const auto given = as_span(weights);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return objective.network(given);
 }
 

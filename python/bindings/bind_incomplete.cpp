@@ -51,7 +51,7 @@ py::dict fitted(py::object report, const Call& fit) {
   };
   std::optional<FitResult> result;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     result = fit(keep_going);
   }
   watch.rethrow();
@@ -109,7 +109,7 @@ RowLikelihood make_rows(const Parents& parents, const Dataset& data, const std::
                         std::vector<double> class_prior) {
   const Structure structure = to_structure(parents);
   const RowGoal chosen = goal_of(goal);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return RowLikelihood(structure, data, chosen, std::move(class_prior));
 }
 
@@ -118,7 +118,7 @@ py::tuple evaluate(const RowLikelihood& rows, const Array<double>& parameters, i
   std::vector<double> gradient(rows.n_parameters());
   RowJudgment judgment;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     judgment = rows.evaluate(given, gradient, threads);
   }
   return py::make_tuple(judgment.value, judgment.wrong, to_array(std::move(gradient)));

@@ -22,7 +22,7 @@ Evidence evidence_of(const Array<Code>& codes, std::optional<std::uint32_t> targ
 
 double log_probability(const Queries& queries, const Array<Code>& codes, std::optional<std::uint32_t> target) {
   const Evidence evidence = evidence_of(codes, target);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return queries.log_probability(evidence);
 }
 
@@ -31,7 +31,7 @@ Array<double> posterior(const Queries& queries, const Array<Code>& codes, std::o
   const Evidence evidence = evidence_of(codes, target);
   JointTable table;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     table = queries.posterior(evidence, variables);
   }
   return to_array(std::move(table.probabilities), {table.dims.begin(), table.dims.end()});
@@ -42,7 +42,7 @@ std::tuple<Array<Code>, std::uint32_t, double> most_probable(const Queries& quer
   const Evidence evidence = evidence_of(codes, target);
   Explanation found;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     found = queries.most_probable(evidence);
   }
   return {to_array(std::move(found.features)), found.target, found.log_probability};
@@ -55,7 +55,7 @@ Array<Code> sample(const Queries& queries, const Array<Code>& codes, std::option
   const auto span = as_mutable_span(out);
   Watch watch(py::none{});
   try {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     queries.sample(evidence, seed, span, threads, [&] { return watch(); });
   } catch (const Stopped&) {
     watch.rethrow();

@@ -45,7 +45,7 @@ Array<double> predict(const AnyPredictor& predictor, const std::vector<py::array
   Array<double> out({static_cast<py::ssize_t>(n_rows), static_cast<py::ssize_t>(predictor.n_classes())});
   const auto span = as_mutable_span(out);
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     predictor.predict_columns(columns, n_rows, kind, span, threads);
   }
   return out;
@@ -57,7 +57,7 @@ Array<std::uint32_t> predict_classes(const AnyPredictor& predictor, const std::v
   Array<std::uint32_t> out(static_cast<py::ssize_t>(n_rows));
   const auto span = as_mutable_span(out);
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     predictor.predict_classes_columns(columns, n_rows, span, threads);
   }
   return out;

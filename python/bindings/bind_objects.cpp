@@ -25,8 +25,9 @@ bool is_nan(PyObject* object) {
 /// pandas.NA.
 bool means_missing(PyObject* object) {
   if (PyUnicode_CheckExact(object) || PyLong_Check(object)) return false;
-  const auto differs = py::reinterpret_steal<py::object>(PyObject_RichCompare(object, object, Py_NE));
-  const int truth = differs ? PyObject_IsTrue(differs.ptr()) : -1;
+  const auto differs =
+      py::reinterpret_steal<py::object>(unless_ended([&] { return PyObject_RichCompare(object, object, Py_NE); }));
+  const int truth = differs ? unless_ended([&] { return PyObject_IsTrue(differs.ptr()); }) : -1;
   if (truth >= 0) return truth == 1;
   PyErr_Clear();
   return std::string_view(Py_TYPE(object)->tp_name).ends_with("NAType");
@@ -78,7 +79,7 @@ class ObjectIndex {
   }
 
   std::int32_t insert(PyObject* object) {
-    const Py_hash_t hash = PyObject_Hash(object);
+    const Py_hash_t hash = unless_ended([&] { return PyObject_Hash(object); });
     if (hash == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
       throw py::type_error(std::string("argument must be a string, a number or another hashable value, not '") +
@@ -106,7 +107,7 @@ class ObjectIndex {
   static bool equal(PyObject* a, PyObject* b) {
     if (a == b) return true;
     if (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b)) return same_text(a, b);
-    const int result = PyObject_RichCompareBool(a, b, Py_EQ);
+    const int result = unless_ended([&] { return PyObject_RichCompareBool(a, b, Py_EQ); });
     if (result < 0) PyErr_Clear();  // what cannot be compared is not equal
     return result == 1;
   }
@@ -184,7 +185,7 @@ py::object object_floats(const py::array& array) {
         continue;
       }
       number_type = Py_TYPE(object);
-      out[i] = PyFloat_AsDouble(object);
+      out[i] = unless_ended([&] { return PyFloat_AsDouble(object); });
       if (out[i] == -1.0 && PyErr_Occurred() != nullptr) {
         PyErr_Clear();
         return py::none();

@@ -1,10 +1,7 @@
 // The average over all tree-augmented naive Bayes models.
 #include <pybind11/stl.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,7 +30,7 @@ Tbmatan learn_tbmatan(const CountSet& counts, double equivalent_sample_size, std
     const auto given = as_span(*edge_beliefs);
     options.edge_beliefs.assign(given.begin(), given.end());
   }
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return Tbmatan(counts, std::move(options), threads);
 }
 
@@ -54,7 +51,7 @@ std::pair<Array<double>, Array<std::int64_t>> edge_weights_of(const Tbmatan& mod
 }
 
 Network tree_network(const Tbmatan& model, const std::vector<Edge>& edges) {
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return model.network_of(edges);
 }
 
@@ -70,33 +67,10 @@ const Choices<Method>& methods() {
   return names;
 }
 
-/// Raises what has come up, such as Ctrl-C, at most every twentieth of a second: taking the lock of Python costs more
-/// than some rows do.
-class SignalWatch {
- public:
-  void operator()() const {
-    using std::chrono::steady_clock;
-    const auto now = steady_clock::now().time_since_epoch().count(), last = last_->load();
-    if (now - last < steady_clock::duration(std::chrono::milliseconds(50)).count()) return;
-    last_->store(now);
-    const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-  }
-
- private:
-  // Several threads may predict with the same predictor.
-  std::shared_ptr<std::atomic<std::chrono::steady_clock::rep>> last_ =
-      std::make_shared<std::atomic<std::chrono::steady_clock::rep>>(0);
-};
-
-TbmatanPredictor watched(const TbmatanPredictor& predictor) {
-  return predictor.watched(SignalWatch());
-}
-
 TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method) {
   const Method wanted = chosen("the method", method, methods());
-  const py::gil_scoped_release release;
-  return watched(TbmatanPredictor(model, wanted));
+  const ReleaseGil release;
+  return TbmatanPredictor(model, wanted);
 }
 
 }  // namespace
@@ -127,7 +101,6 @@ void bind_tbmatan(py::module_& m) {
       .def("network_of", &tree_network, py::arg("edges"));
   py::class_<TbmatanPredictor, AnyPredictor>(m, "TbmatanPredictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("method") = "auto")
-      .def("watched", &watched)
       .def_property_readonly("method", [](const TbmatanPredictor& p) { return name_among(p.method(), methods()); })
       .def_property_readonly("n_edges", &TbmatanPredictor::n_edges)
       .def_property_readonly("n_steps", &TbmatanPredictor::n_steps)

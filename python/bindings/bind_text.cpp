@@ -20,7 +20,7 @@ void bind_text(py::module_& m) {
         std::vector<std::int64_t> ends(numbers.size() + 1, 0);
         std::vector<std::uint8_t> text;
         {
-          const py::gil_scoped_release release;
+          const ReleaseGil release;
           constexpr std::size_t kLongest = 32;  // -2.2250738585072014e-308 has 24 characters
           text.resize(numbers.size() * kLongest);
           char* const begin = reinterpret_cast<char*>(text.data());

@@ -26,7 +26,7 @@ std::size_t nodes_of(const Array<T>& matrix) {
 EdgeWeights from_logs(const Array<double>& logs) {
   const std::size_t n = nodes_of(logs);
   const auto given = as_span(logs);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   return EdgeWeights::from_logs(n, given);
 }
 
@@ -35,7 +35,7 @@ EdgeWeights from_parts(const Array<double>& mantissas, const Array<std::int64_t>
   if (nodes_of(exponents) != n) throw InvalidInput("there must be as many exponents as mantissas");
   const auto mantissa = as_span(mantissas);
   const auto exponent = as_span(exponents);
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   EdgeWeights weights(n);
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = u + 1; v < n; ++v) weights.set(u, v, {mantissa[u * n + v], exponent[u * n + v]});
@@ -50,7 +50,7 @@ std::pair<double, std::int64_t> weight_of(const EdgeWeights& weights, std::size_
 
 /// As mantissa and exponent, so that no digit is lost, and as a logarithm.
 std::tuple<double, std::int64_t, double> sum_of(const EdgeWeights& weights) {
-  const py::gil_scoped_release release;
+  const ReleaseGil release;
   const Scaled sum = tree_sum(weights);
   return {sum.mantissa, sum.mantissa > 0 ? sum.exponent : 0, sum.log()};
 }
@@ -65,7 +65,7 @@ void copy_edges(const std::vector<Edge>& edges, std::int64_t* to) {
 std::pair<Array<std::int64_t>, double> best_tree(const EdgeWeights& weights) {
   TreeDistribution found;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     found = tree_distribution(weights);
   }
   Array<std::int64_t> edges({static_cast<Extent>(found.best_tree.size()), Extent{2}});
@@ -73,23 +73,12 @@ std::pair<Array<std::int64_t>, double> best_tree(const EdgeWeights& weights) {
   return {std::move(edges), found.log_best_probability};
 }
 
-/// Whether nothing has come up, such as Ctrl-C; what has is raised by check_signals.
-bool no_signals() {
-  const py::gil_scoped_acquire acquire;
-  return PyErr_CheckSignals() == 0;
-}
-
-void check_signals() {
-  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
-}
-
 Array<double> probabilities(const EdgeWeights& weights, int threads) {
   std::vector<double> found;
   {
-    const py::gil_scoped_release release;
-    found = edge_probabilities(weights, threads, no_signals);
+    const ReleaseGil release;
+    found = edge_probabilities(weights, threads);
   }
-  check_signals();
   const auto n = static_cast<Extent>(weights.n_nodes());
   return to_array(std::move(found), {n, n});
 }
@@ -97,10 +86,9 @@ Array<double> probabilities(const EdgeWeights& weights, int threads) {
 double entropy_of(const EdgeWeights& weights, int threads) {
   double found = 0;
   {
-    const py::gil_scoped_release release;
-    found = tree_entropy(weights, threads, no_signals);
+    const ReleaseGil release;
+    found = tree_entropy(weights, threads);
   }
-  check_signals();
   return found;
 }
 
@@ -108,20 +96,17 @@ Array<std::int64_t> samples(const EdgeWeights& weights, std::size_t n_trees, std
   const std::size_t n = weights.n_nodes(), per_tree = 2 * (n - 1);
   Array<std::int64_t> edges({static_cast<Extent>(n_trees), static_cast<Extent>(n - 1), Extent{2}});
   std::int64_t* to = edges.mutable_data();
-  bool done = true;
   {
-    const py::gil_scoped_release release;
+    const ReleaseGil release;
     const TreeSampler sampler(weights);
     // Some at a time, for the sake of memory and signals; about a tenth of a second, or a task for every thread.
     const std::size_t team = 16 * static_cast<std::size_t>(std::max(threads, 1));
     const std::size_t block = std::max(team, (std::size_t{1} << 23) / (n * n));
-    for (std::size_t first = 0; done && first < n_trees; first += block) {
+    for (std::size_t first = 0; first < n_trees; first += block) {
       const auto trees = sampler.draw(first, std::min(block, n_trees - first), seed, threads);
       for (std::size_t i = 0; i < trees.size(); ++i) copy_edges(trees[i], to + (first + i) * per_tree);
-      done = no_signals();
     }
   }
-  check_signals();
   return edges;
 }
 

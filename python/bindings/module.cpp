@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/version.hpp"
 
@@ -31,6 +32,11 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
         PyErr_SetObject(model_file_error.get_stored().ptr(), message.ptr());
     }
   });
+
+  // Called now and then during long calls on any thread of Python's; what it raises ends them. Kept for good.
+  m.def(
+      "ask_besides", [](py::function function) { tanager::python::asked_besides = function.release().ptr(); },
+      py::arg("function"));
 
   tanager::python::bind_data(m);
   tanager::python::bind_counts(m);

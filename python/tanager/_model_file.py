@@ -201,8 +201,7 @@ def _learned(model: _core.Model) -> Learned:
     core = model.classifier
     predictor = model.predictor
     if isinstance(core, _core.Tbmatan):
-        # It can take long, and Ctrl-C must end it. An average over trees holds its counts itself.
-        return Learned(core, cast(_core.TbmatanPredictor, predictor).watched(), core.counts)
+        return Learned(core, predictor, core.counts)  # an average over trees holds its counts itself
     return Learned(core, predictor, model.counts)
 
 

@@ -7,11 +7,23 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event
 
+from . import _core
+
 #: Shows a text, and how much of how much is done.
 Show = Callable[[str, int, int], None]
 
 #: Set in threads that work for another one: Ctrl-C reaches only the main thread, which then sets the event.
 stopping: ContextVar[Event | None] = ContextVar("stopping", default=None)
+
+
+def check_stopping() -> None:
+    """Raise KeyboardInterrupt in a thread that is to end."""
+    stop = stopping.get()
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt
+
+
+_core.ask_besides(check_stopping)
 
 
 @contextmanager

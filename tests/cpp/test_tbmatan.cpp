@@ -1,8 +1,10 @@
 // The average over all TANs against sums over all trees, all rows and all kernels.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "averaging/rising_factorial.hpp"
 #include "check.hpp"
@@ -10,6 +12,7 @@
 #include "support/cpu.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/predictor.hpp"
+#include "tanager/stopped.hpp"
 #include "tanager/tbmatan.hpp"
 #include "trees.hpp"
 
@@ -143,29 +146,36 @@ TEST(beliefs_of_any_size) {
   }
 }
 
-TEST(a_watch_ends_long_predictions) {
+TEST(a_check_ends_long_predictions) {
   struct Enough {};
   const Dataset data = table_of(12, 60, 0.0, false, 3);
-  TbmatanOptions options;
-  options.max_assignments = 1 << 22;
-  const TbmatanPredictor predictor{Tbmatan(count(data, CountScope::kPairs), options)};
-  std::size_t looks = 0;
-  const TbmatanPredictor watched = predictor.watched([&] {
-    if (++looks == 3) throw Enough{};
-  });
   const std::vector<Code> all_missing(12, kMissing);
-  std::vector<double> out(2);
-  bool ended = false;
-  try {
-    watched.predict(all_missing, Output::kPosterior, out);
-  } catch (const Enough&) {
-    ended = true;
-  }
-  CHECK(ended);
-  const auto expected = log_joint(predictor, all_missing);
-  CHECK_NEAR(std::exp(expected[0]) + std::exp(expected[1]), 1.0, 1e-13);
-  looks = 3;
-  CHECK(log_joint(watched, all_missing) == expected);
+  std::vector<Code> rows;
+  for (std::size_t i = 0; i < 1000; ++i) rows.insert(rows.end(), all_missing.begin(), all_missing.end());
+  std::vector<double> out(2 * 1000);
+  TbmatanOptions assignments, trees;
+  assignments.max_assignments = 1 << 22;
+  trees.max_assignments = 1;
+  trees.n_trees = 20000;
+  for (const TbmatanOptions& options : {assignments, trees})
+    for (const int threads : {1, 2, 8}) {
+      const TbmatanPredictor predictor{Tbmatan(count(data, CountScope::kPairs), options)};
+      const auto caller = std::this_thread::get_id();
+      std::size_t looks = 0;
+      bool ended = false;
+      const auto started = std::chrono::steady_clock::now();
+      try {
+        const StopCheck check([&] {
+          CHECK(std::this_thread::get_id() == caller);
+          if (++looks == 3) throw Enough{};
+        });
+        predictor.predict_rows(rows, Output::kPosterior, out, threads);
+      } catch (const Enough&) {
+        ended = true;
+      }
+      CHECK(ended);
+      CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(10));  // all rows take minutes
+    }
 }
 
 TEST(probabilities_of_a_whole_domain_sum_to_one) {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,10 +73,6 @@ class TbmatanPredictor : public AnyPredictor {
     kExact      ///< an exponent per number: for weights beyond all ranges, and slow
   };
 
-  /// Called now and then while rows are predicted, by one thread at a time; what it throws ends the work and is thrown
-  /// to the caller. Rows with missing cells, or of very many features, may take long.
-  using Watch = std::function<void()>;
-
   explicit TbmatanPredictor(const Tbmatan& model, Method method = Method::kAuto);
   ~TbmatanPredictor() override;
   TbmatanPredictor(TbmatanPredictor&&) noexcept;
@@ -85,9 +80,6 @@ class TbmatanPredictor : public AnyPredictor {
 
   std::size_t n_features() const override;
   std::uint32_t n_classes() const override;
-
-  /// The same predictor under watch; both share what is large.
-  TbmatanPredictor watched(Watch watch) const;
 
   /// The method in use, never kAuto.
   Method method() const;
@@ -102,10 +94,7 @@ class TbmatanPredictor : public AnyPredictor {
   void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
 
   struct State;
-  explicit TbmatanPredictor(std::shared_ptr<const State> state);
-
   std::shared_ptr<const State> state_;
-  Watch watch_;
 };
 
 }  // namespace tanager

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "averaging/tbmatan_pairs.hpp"
@@ -10,6 +11,7 @@
 #include "graph/scaled.hpp"
 #include "inference/block.hpp"
 #include "inference/code_batch.hpp"
+#include "support/check_stop.hpp"
 #include "support/flush_subnormals.hpp"
 #include "support/guarded.hpp"
 #include "support/parallel.hpp"
@@ -137,6 +139,7 @@ struct SampledTrees {
     std::map<std::vector<Edge>, std::size_t> times;
     for (const auto& tree : trees) ++times[tree];
     for (const auto& [tree, count] : times) {
+      check_stop();
       predictors.emplace_back(model.network_of(tree));
       log_shares.push_back(std::log(static_cast<double>(count) / static_cast<double>(trees.size())));
     }
@@ -144,19 +147,6 @@ struct SampledTrees {
 
   std::vector<Predictor> predictors;
   std::vector<double> log_shares;
-};
-
-/// Lets only one thread at a time call the watch.
-class Watching {
- public:
-  explicit Watching(const TbmatanPredictor::Watch& watch) : watch_(watch) {}
-  void look() {
-    if (watch_) turn_.with([&](auto&) { watch_(); });
-  }
-
- private:
-  const TbmatanPredictor::Watch& watch_;
-  Guarded<bool> turn_;
 };
 
 /// ln(e^a + e^b), either of which may be minus infinity.
@@ -192,21 +182,25 @@ struct TbmatanPredictor::State {
   TreePlan plan;
   mutable Guarded<std::shared_ptr<const SampledTrees>> sampled;
 
+  /// Made when first asked for. Nobody waits for another thread that makes them, since that may take long: whoever
+  /// needs them meanwhile makes the same.
   std::shared_ptr<const SampledTrees> trees() const {
-    return sampled.with([&](auto& kept) {
-      if (!kept) kept = std::make_shared<const SampledTrees>(model);
-      return kept;
-    });
+    if (auto kept = known_trees()) return kept;
+    auto made = std::make_shared<const SampledTrees>(model);
+    return sampled.with([&](auto& kept) { return kept ? kept : kept = std::move(made); });
+  }
+
+  std::shared_ptr<const SampledTrees> known_trees() const {
+    return sampled.with([](const auto& kept) { return kept; });
   }
 
   /// ln P(class, row) of complete rows, [row][class]; the code of feature f in row i is columns[f * stride + i].
-  void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, Watching& watching,
-                     double* out) const {
+  void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
     const std::size_t s = model.n_classes();
     naive.write(columns, stride, n_rows, out);
     if (model.n_features() < 2) return;
     for (std::size_t first = 0; first < n_rows;) {
-      watching.look();
+      check_stop();
       const std::size_t rows = std::min(rows_between_looks(lanes), n_rows - first);
       add_log_sums(columns + first, stride, rows, lanes, out + first * s);
       first += rows;
@@ -249,30 +243,28 @@ struct TbmatanPredictor::State {
   }
 
   /// A row with missing cells.
-  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, Watching& watching, double* out) const {
+  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, double* out) const {
     const std::size_t s = model.n_classes();
-    std::vector<std::size_t> missing;
-    for (std::size_t f = 0; f < row.size(); ++f)
-      if (row[f] == kMissing) missing.push_back(f);
+    const std::vector<std::size_t> missing = missing_of(row);
     std::fill_n(out, s, -std::numeric_limits<double>::infinity());
     if (needs_sampling(missing))
-      average_sampled(row, watching, out);
+      average_sampled(row, out);
     else
-      sum_assignments(row, missing, lanes, watching, out);
+      sum_assignments(row, missing, lanes, out);
   }
 
-  void average_sampled(const std::vector<Code>& row, Watching& watching, double* out) const {
-    watching.look();
+  void average_sampled(const std::vector<Code>& row, double* out) const {
     const auto sample = trees();
     std::vector<double> joint(model.n_classes());
     for (std::size_t t = 0; t < sample->predictors.size(); ++t) {
+      check_stop();
       sample->predictors[t].predict(row, Output::kLogJoint, joint);
       for (std::size_t c = 0; c < joint.size(); ++c) out[c] = log_sum(out[c], joint[c] + sample->log_shares[t]);
     }
   }
 
   void sum_assignments(std::vector<Code> next, const std::vector<std::size_t>& missing, TreeLanes& lanes,
-                       Watching& watching, double* out) const {
+                       double* out) const {
     const std::size_t n = next.size(), s = model.n_classes();
     for (const std::size_t f : missing) next[f] = 0;
     std::vector<Code> columns(n * kBlockRows);
@@ -286,7 +278,7 @@ struct TbmatanPredictor::State {
         next[missing[digit++]] = 0;
       more = digit < missing.size();
       if (more && filled < kBlockRows) continue;
-      complete_rows(columns.data(), kBlockRows, filled, lanes, watching, joint.data());
+      complete_rows(columns.data(), kBlockRows, filled, lanes, joint.data());
       for (std::size_t i = 0; i < filled; ++i)
         for (std::size_t c = 0; c < s; ++c) out[c] = log_sum(out[c], joint[i * s + c]);
       filled = 0;
@@ -299,11 +291,32 @@ struct TbmatanPredictor::State {
     return assignments > static_cast<double>(model.options().max_assignments);
   }
 
+  bool any_needs_sampling(const CodeBatch& batch) const {
+    std::vector<std::size_t> missing(model.n_features());
+    std::iota(missing.begin(), missing.end(), std::size_t{0});
+    if (!needs_sampling(missing)) return false;
+    for (std::size_t begin = 0; begin < batch.n_rows; begin += kBlockRows) {
+      check_stop();
+      const std::size_t rows = std::min(kBlockRows, batch.n_rows - begin);
+      const RowCodes codes(batch, begin, rows, model.cardinalities());
+      for (std::size_t i = 0; i < rows; ++i)
+        if (!codes.is_complete(i) && needs_sampling(missing_of(codes.row(i)))) return true;
+    }
+    return false;
+  }
+
+  static std::vector<std::size_t> missing_of(const std::vector<Code>& row) {
+    std::vector<std::size_t> missing;
+    for (std::size_t f = 0; f < row.size(); ++f)
+      if (row[f] == kMissing) missing.push_back(f);
+    return missing;
+  }
+
   /// Log-joints of all rows, in blocks on several threads; `take(first, rows, joint)` receives them.
   template <class Take>
-  void for_each_block(const CodeBatch& batch, int threads, const Watch& watch, Take take) const {
+  void for_each_block(const CodeBatch& batch, int threads, Take take) const {
     const std::size_t s = model.n_classes();
-    Watching watching(watch);
+    if (!known_trees() && any_needs_sampling(batch)) trees();  // here, since this thread is the one that can be stopped
     parallel_for(batch.n_rows, kBlockRows, threads, [&](std::size_t begin, std::size_t end) {
       const RowCodes codes(batch, begin, end - begin, model.cardinalities());
       const std::size_t rows = end - begin;
@@ -313,8 +326,8 @@ struct TbmatanPredictor::State {
       for (std::size_t i = 0; i < rows;) {
         std::size_t last = i;
         while (last < rows && codes.is_complete(last)) ++last;
-        complete_rows(codes.columns() + i, rows, last - i, lanes, watching, joint.data() + i * s);
-        if (last < rows) incomplete_row(codes.row(last), lanes, watching, joint.data() + last * s);
+        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * s);
+        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * s);
         i = last + 1;
       }
       take(begin, end - begin, joint.data());
@@ -324,7 +337,6 @@ struct TbmatanPredictor::State {
 
 TbmatanPredictor::TbmatanPredictor(const Tbmatan& model, Method method)
     : state_(std::make_shared<const State>(model, method)) {}
-TbmatanPredictor::TbmatanPredictor(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 TbmatanPredictor::~TbmatanPredictor() = default;
 TbmatanPredictor::TbmatanPredictor(TbmatanPredictor&&) noexcept = default;
 TbmatanPredictor& TbmatanPredictor::operator=(TbmatanPredictor&&) noexcept = default;
@@ -335,12 +347,6 @@ std::size_t TbmatanPredictor::n_features() const {
 
 std::uint32_t TbmatanPredictor::n_classes() const {
   return state_->model.n_classes();
-}
-
-TbmatanPredictor TbmatanPredictor::watched(Watch watch) const {
-  TbmatanPredictor copy(state_);
-  copy.watch_ = std::move(watch);
-  return copy;
 }
 
 TbmatanPredictor::Method TbmatanPredictor::method() const {
@@ -364,7 +370,7 @@ bool TbmatanPredictor::is_estimate(std::span<const std::size_t> missing_features
 
 void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
   const std::uint32_t s = n_classes();
-  state_->for_each_block(batch, threads, watch_, [&](std::size_t first, std::size_t rows, double* joint) {
+  state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, double* joint) {
     finish_block(joint, rows, s, output, best_isa());
     std::copy_n(joint, rows * s, out.data() + first * s);
   });
@@ -372,7 +378,7 @@ void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<doub
 
 void TbmatanPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   const std::uint32_t s = n_classes();
-  state_->for_each_block(batch, threads, watch_, [&](std::size_t first, std::size_t rows, const double* joint) {
+  state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, const double* joint) {
     for (std::size_t i = 0; i < rows; ++i)
       out[first + i] =
           static_cast<std::uint32_t>(std::max_element(joint + i * s, joint + (i + 1) * s) - (joint + i * s));

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "support/check_stop.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
@@ -66,6 +67,7 @@ ReducedGraph::ReducedGraph(const EdgeWeights& weights, std::vector<std::size_t> 
     : weights_(&weights), nodes_(std::move(nodes)), stride_(nodes_.size()), added_(stride_ * stride_, kScaledZero) {}
 
 std::vector<Scaled> ReducedGraph::eliminate_last(Scaled& sum) {
+  check_stop();
   const std::size_t k = size() - 1;
   std::vector<Scaled> weights(k);
   for (std::size_t i = 0; i < k; ++i) weights[i] = own(i, k) + added(i, k);

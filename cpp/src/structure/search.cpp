@@ -17,6 +17,7 @@
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/stopped.hpp"
 
 namespace tanager {
 namespace {
@@ -60,6 +61,7 @@ class Search {
 
   SearchResult run() {
     add_step({}, scorer_.fold_scores({}), 0);
+    const StopCheck none({});  // from here on there is something to return, and best_of asks whether to go on
     std::optional<SearchStop> stop;
     try {
       while (!stop) stop = step();
@@ -102,11 +104,16 @@ class Search {
 
   ScoredMove best_of(std::span<const Move> moves) {
     const std::size_t before = n_candidates_;
-    return scorer_.best_of(moves, *generator_, [&](std::size_t done) {
-      n_candidates_ = before + done;
+    const auto ask = [&] {
+      const std::size_t done = n_candidates_ - before;
       if (options_.keep_going && !options_.keep_going({steps_.size() - 1, steps_.back().score, done, moves.size()}))
         throw Stopped{SearchStop::kInterrupted};
       if (options_.time_limit && seconds() > *options_.time_limit) throw Stopped{SearchStop::kTimeLimit};
+    };
+    const StopCheck within(ask);
+    return scorer_.best_of(moves, *generator_, [&](std::size_t done) {
+      n_candidates_ = before + done;
+      ask();
     });
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/await.hpp"
+#include "support/check_stop.hpp"
 
 namespace tanager {
 namespace {
@@ -43,7 +44,10 @@ void ThreadTeam::run(std::size_t count, std::size_t grain, const std::function<v
 
 void ThreadTeam::run_items(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) {
   if (std::min(size_, count) < 2) {
-    for (std::size_t item = 0; item < count; ++item) body(item, 0);
+    for (std::size_t item = 0; item < count; ++item) {
+      check_stop();
+      body(item, 0);
+    }
     return;
   }
   body_ = &body;
@@ -69,6 +73,9 @@ void ThreadTeam::start(std::size_t others) {
 }
 
 void ThreadTeam::wait_and_work(std::size_t worker) {
+  const StopCheck check([this] {
+    if (failed_.load(std::memory_order_relaxed)) throw Stopped("another thread has failed");
+  });
   // To ask how many cores there are takes longer than a short piece of work, so that comes first if it has begun.
   bool asked = false;
   while (true) {
@@ -101,10 +108,12 @@ void ThreadTeam::work(std::size_t worker) {
     const std::size_t item = next_.fetch_add(1, std::memory_order_relaxed);
     if (item >= count_) return;
     try {
+      check_stop();
       (*body_)(item, worker);
     } catch (...) {
       const std::scoped_lock hold(failure_lock_);
       if (!failure_) failure_ = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
       next_.store(count_, std::memory_order_relaxed);  // nobody starts another item
     }
   }
@@ -114,7 +123,9 @@ void ThreadTeam::work(std::size_t worker) {
 void ThreadTeam::finish() {
   std::uint32_t inside = gate_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
   for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside, patient_);
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  if (!failure_) return;
+  failed_.store(false, std::memory_order_relaxed);
+  std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void parallel_for(std::size_t count, std::size_t grain, int threads,

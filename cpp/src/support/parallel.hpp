@@ -37,7 +37,8 @@ class ThreadTeam {
   void dismiss();
 
   /// Calls body(begin, end) on consecutive ranges of [0, count), each at most `grain` long. Ranges are handed out in
-  /// order as threads become free; the first exception stops the rest and is rethrown here.
+  /// order as threads become free; the first exception stops the rest and is rethrown here. Long ranges should call
+  /// check_stop now and then, which ends them if another one failed or the caller is to stop.
   void run(std::size_t count, std::size_t grain, const std::function<void(std::size_t begin, std::size_t end)>& body);
 
   /// Calls body(item, worker) for every item in [0, count), the worker being the number of the thread, below size(): it
@@ -60,6 +61,7 @@ class ThreadTeam {
   std::size_t count_ = 0;
   std::exception_ptr failure_;
   std::mutex failure_lock_;
+  std::atomic<bool> failed_{false};  // what threads with long items look at
 
   // Each in a cache line of its own, for others write them while the rest is read.
   static constexpr std::size_t kLine = 64;
