@@ -49,23 +49,50 @@ struct Interval {
 /// Scores structures by cross-validation; tables are kept, for they depend on nothing but their family.
 class Judge {
  public:
-  explicit Judge(const Problem& problem) : p_(problem), s_(problem.data.n_classes()) {}
+  explicit Judge(const Problem& problem)
+      : p_(problem), s_(problem.data.n_classes()), cards_(problem.data.cardinalities()) {
+    for (std::uint32_t fold = 0; fold < p_.n_folds; ++fold) priors_.push_back(class_prior(fold));
+    for (std::size_t row = 0; row < p_.data.n_rows(); ++row) {
+      rows_.emplace_back();
+      for (const Column& column : p_.data.features()) rows_.back().push_back(column[row]);
+    }
+  }
 
   std::vector<Interval> fold_scores(const Graph& graph) {
-    std::vector<Interval> scores;
-    for (std::uint32_t fold = 0; fold < p_.n_folds; ++fold) {
-      Interval sum;
-      double total = 0;
-      for (std::size_t row = 0; row < p_.data.n_rows(); ++row) {
-        if (p_.folds[row] != fold) continue;
-        const Interval one = score_row(log_joint(graph, row, fold), p_.data.target()[row]);
-        sum.low += p_.weight(row) * one.low;
-        sum.high += p_.weight(row) * one.high;
-        total += p_.weight(row);
-      }
-      scores.push_back({sum.low / total, sum.high / total});
+    std::vector<Interval> sums(p_.n_folds);
+    std::vector<double> totals(p_.n_folds, 0.0);
+    std::vector<bool> absent;
+    std::vector<const std::vector<std::vector<double>>*> tables;
+    for (std::size_t f = 0; f < graph.size(); ++f) {
+      absent.push_back(!graph[f]);
+      tables.push_back(graph[f] ? &table(f, *graph[f]) : nullptr);
     }
-    return scores;
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      const std::uint32_t fold = p_.folds[row];
+      std::vector<double> joint(s_);
+      std::vector<long double> sum(s_, 0.0L), product(s_);
+      fuzz::for_each_completion(rows_[row], cards_, absent, [&](const std::vector<Code>& complete) {
+        std::fill(product.begin(), product.end(), 1.0L);
+        for (std::size_t f = 0; f < graph.size(); ++f) {
+          if (!graph[f]) continue;
+          std::size_t index = 0;
+          for (const std::size_t parent : *graph[f]) index = index * cards_[parent] + complete[parent];
+          index = index * cards_[f] + complete[f];
+          for (std::size_t c = 0; c < s_; ++c) product[c] *= (*tables[f])[fold][index * s_ + c];
+        }
+        for (std::size_t c = 0; c < s_; ++c) sum[c] += product[c];
+      });
+      for (std::size_t c = 0; c < s_; ++c) joint[c] = static_cast<double>(std::log(sum[c] * priors_[fold][c]));
+      const Interval one = score_row(joint, p_.data.target()[row]);
+      sums[fold].low += p_.weight(row) * one.low;
+      sums[fold].high += p_.weight(row) * one.high;
+      totals[fold] += p_.weight(row);
+    }
+    for (std::uint32_t fold = 0; fold < p_.n_folds; ++fold) {
+      sums[fold].low /= totals[fold];
+      sums[fold].high /= totals[fold];
+    }
+    return sums;
   }
 
   Interval score(const Graph& graph) {
@@ -96,36 +123,6 @@ class Judge {
     if (n_near > 1 && near && best > -kInfinity) return {0, 1};
     const double hit = first == label ? 1 : 0;
     return {hit, hit};
-  }
-
-  std::vector<double> log_joint(const Graph& graph, std::size_t row, std::uint32_t fold) {
-    const std::size_t n = graph.size();
-    std::vector<Code> codes;
-    std::vector<bool> absent;
-    for (std::size_t f = 0; f < n; ++f) {
-      codes.push_back(p_.data.feature(f)[row]);
-      absent.push_back(!graph[f]);
-    }
-    std::vector<const double*> tables(n, nullptr);
-    for (std::size_t f = 0; f < n; ++f)
-      if (graph[f]) tables[f] = table(f, *graph[f])[fold].data();
-    std::vector<long double> sums(s_, 0.0L), product(s_);
-    const std::vector<std::uint32_t> cards = p_.data.cardinalities();
-    fuzz::for_each_completion(codes, cards, absent, [&](const std::vector<Code>& complete) {
-      std::fill(product.begin(), product.end(), 1.0L);
-      for (std::size_t f = 0; f < n; ++f) {
-        if (!graph[f]) continue;
-        std::size_t index = 0;
-        for (const std::size_t parent : *graph[f]) index = index * cards[parent] + complete[parent];
-        index = index * cards[f] + complete[f];
-        for (std::size_t c = 0; c < s_; ++c) product[c] *= tables[f][index * s_ + c];
-      }
-      for (std::size_t c = 0; c < s_; ++c) sums[c] += product[c];
-    });
-    const std::vector<double> prior = class_prior(fold);
-    std::vector<double> logs;
-    for (std::size_t c = 0; c < s_; ++c) logs.push_back(static_cast<double>(std::log(sums[c] * prior[c])));
-    return logs;
   }
 
   std::vector<double> class_prior(std::uint32_t fold) {
@@ -164,6 +161,9 @@ class Judge {
 
   const Problem& p_;
   std::size_t s_;
+  std::vector<std::uint32_t> cards_;
+  std::vector<std::vector<double>> priors_;  // of every fold
+  std::vector<std::vector<Code>> rows_;
   std::map<std::pair<std::size_t, Parents>, std::vector<std::vector<double>>> tables_;
 };
 
