@@ -151,7 +151,8 @@ void check_equal_width(const Table& table, std::size_t bins, const Cuts& got) {
   if (values.size() < 2) return fuzz::require(got.empty(), "a constant column is cut");
   const long double low = values.begin()->first, high = values.rbegin()->first;
   const long double width = (high - low) / static_cast<long double>(bins);
-  const double ulp = std::max(std::abs(values.begin()->first), std::abs(values.rbegin()->first)) * 0x1p-51;
+  const double largest = std::max(std::abs(values.begin()->first), std::abs(values.rbegin()->first));
+  const double ulp = std::max(largest * 0x1p-51, std::numeric_limits<double>::denorm_min());
   // Every cut stands where one of equal width does, and none is left out unless two would be one number.
   std::size_t i = 0;
   for (std::size_t k = 1; k < bins; ++k) {

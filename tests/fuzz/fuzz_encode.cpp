@@ -15,7 +15,7 @@
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
 
-const int fuzz::kShortRuns = 10'000;
+const int fuzz::kShortRuns = 6000;
 const std::size_t fuzz::kMaxLength = 300;
 
 namespace {
@@ -76,7 +76,7 @@ Book read_book(fuzz::Input& input, const std::vector<std::int64_t>& known, std::
   std::set<std::int64_t> seen(keys.begin(), keys.end());
   const std::int64_t start = input.choose<std::int64_t>(
       {0, -3, 250, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max() - 400});
-  for (std::size_t i = input.flag() ? 0 : input.size(0, 300); i > 0; --i)
+  for (std::size_t i = input.number(0, 3) != 0 ? 0 : input.size(0, 300); i > 0; --i)
     if (const std::int64_t key = start + static_cast<std::int64_t>(i); seen.insert(key).second) keys.push_back(key);
   if (may_be_full && input.number(0, 63) == 63) {  // up to and beyond what a column can have
     const std::size_t wanted = kMaxValues - 1 + input.size(0, 3);
@@ -116,8 +116,12 @@ T random_integer(std::size_t way, std::mt19937_64& random) {
     case 3:
       return bits % 2 == 0 ? static_cast<T>(std::numeric_limits<T>::max() - static_cast<T>(bits >> 8 & 3))
                            : static_cast<T>(std::numeric_limits<T>::min() + static_cast<T>(bits >> 8 & 3));
-    case 4:
-      return static_cast<T>(bits % 16 << (bits >> 60) * 4);
+    case 4: {  // far apart, yet not so that every input would fill a table of millions
+      constexpr std::array<std::uint64_t, 8> kShifts = {0, 2, 4, 6, 9, 40, 50, 59};
+      return static_cast<T>(bits % 16 << kShifts[bits >> 61]);
+    }
+    case 6:  // around the largest span that is kept as a table
+      return static_cast<T>(bits % 3 * ((1 << 21) - 1) + (bits >> 62));
     default:
       return static_cast<T>(bits);
   }
@@ -129,12 +133,14 @@ constexpr bool is_key(std::uint64_t value) {
 
 template <class T>
 void check_integers(fuzz::Input& input, IntegerType type) {
-  const std::size_t n_columns = input.flag() ? input.size(0, 5) : input.size(0, 40);
+  // Of 16 bits, every column is a table of 65,536 flags.
+  const std::size_t n_columns = input.flag() || sizeof(T) == 2 ? input.size(0, 5) : input.size(0, 40);
   const std::size_t n_rows = n_columns > 8 ? input.size(0, 100) : fuzz::read_n_rows(input);
+  const bool is_far = n_columns == 1 && input.number(0, 31) == 31;
   Place place = fuzz::read_place(input, n_rows, n_columns, sizeof(T));
   std::mt19937_64 random = input.random();
   for (std::size_t j = 0; j < n_columns; ++j) {
-    const std::size_t way = input.size(0, 5);
+    const std::size_t way = is_far ? 6 : input.size(0, 5);
     for (std::size_t i = 0; i < n_rows; ++i) {
       const T value = random_integer<T>(way, random);
       std::memcpy(place.at(i, j), &value, sizeof value);
