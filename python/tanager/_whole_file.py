@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +23,22 @@ def whole_file(name: str | os.PathLike[str]) -> Iterator[Any]:
     as they are.
     """
     path = Path(os.path.realpath(name))  # a link stays a link, to the new file
+    if path.is_symlink():  # only links in a circle are left
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(name))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(name))
     if path.exists() and not path.is_file():
         with path.open("wb") as file:
             yield file
         return
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    present = path.stat() if path.exists() else None
     temporary = os.fspath(path.with_name(f".{path.name[:50]}.{secrets.token_hex(6)}.part"))
     unfinished.add(temporary)
     try:
         # Within the block that removes it: an interrupt may come as soon as the file is there.
-        with os.fdopen(_create(temporary, name, 0o666 if mode is None else 0o600), "wb") as file:
-            if mode is not None:
-                os.chmod(temporary, mode)  # noqa: PTH101
+        with os.fdopen(_create(temporary, name, 0o666 if present is None else 0o600), "wb") as file:
+            if present is not None:
+                _copy_owner_and_mode(present, temporary)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -69,6 +71,23 @@ def _create(temporary: str, name: str | os.PathLike[str], mode: int) -> int:
         return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except OSError as error:  # nobody asked for the temporary name
         raise OSError(error.errno, error.strerror, os.fspath(name)) from None
+
+
+def _copy_owner_and_mode(present: os.stat_result, temporary: str) -> None:
+    """Give a new file the owner, group and mode of the one it replaces.
+
+    Only root can give files away: where that fails, the rights that come with an owner or group (setuid, setgid) do not
+    go to another one.
+    """
+    mode, own = stat.S_IMODE(present.st_mode), os.stat(temporary)  # noqa: PTH116
+    if os.name == "posix" and (own.st_uid, own.st_gid) != (present.st_uid, present.st_gid):
+        try:
+            os.chown(temporary, present.st_uid, present.st_gid)
+        except OSError:
+            mode &= 0o777
+            with suppress(OSError):  # the group alone, if this process belongs to it
+                os.chown(temporary, -1, present.st_gid)
+    os.chmod(temporary, mode)  # noqa: PTH101
 
 
 def _rename(temporary: str, path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import tempfile
 import threading
 from pathlib import Path
 
@@ -41,6 +42,93 @@ def test_links_stay_links_and_modes_stay(write, tmp_path):
     assert len(there.read_bytes()) > 100
     assert stat.S_IMODE(there.stat().st_mode) == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
+
+
+@pytest.fixture(params=[*WRITERS, "model"])
+def write_any(request):
+    """As `write`, for model files as well, which the core writes."""
+    X = np.random.default_rng(0).integers(0, 2, (40, 3))
+    clf = tg.TANClassifier().fit(X, X[:, 0])
+    return clf.save if request.param == "model" else lambda path: WRITERS[request.param](clf, path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX systems")
+def test_links_to_nothing_stay_links(write_any, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to("folder/second")
+    (folder / "second").symlink_to("../there")
+    write_any(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (folder / "second").is_symlink()
+    assert len((tmp_path / "there").read_bytes()) > 100
+    assert not (tmp_path / "there").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(folder.iterdir())) == 1
+    lost = tmp_path / "lost"
+    lost.symlink_to("absent/there")
+    with pytest.raises(
+        (OSError, ValueError), match=r"lost.*(No such file|folder .* does not exist)|No such file.*lost"
+    ):
+        write_any(lost)
+    assert lost.is_symlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX systems")
+def test_links_in_a_circle_are_told_and_stay(write_any, tmp_path):
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    with pytest.raises((OSError, ValueError), match="Too many levels of symbolic links"):
+        write_any(tmp_path / "one")
+    assert (tmp_path / "one").readlink().name == "two"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def owner_and_mode(path):
+    status = path.stat()
+    return status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX systems")
+def test_owners_and_modes_stay(write_any, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    owner = (1234, 2345) if os.geteuid() == 0 else (os.getuid(), os.getgid())  # only root can give files away
+    os.chown(path, *owner)
+    path.chmod(0o4755)
+    write_any(path)
+    assert len(path.read_bytes()) > 100
+    assert owner_and_mode(path) == (*owner, 0o4755)
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that all users reach; pytest's own are below one that is root's alone."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make files of others")
+def test_rights_of_the_owner_do_not_go_to_another_one(write_any, open_folder):
+    path = open_folder / "file"
+    path.write_text("old")
+    os.chown(path, 1234, 2345)
+    path.chmod(0o6766)
+    umask = os.umask(0)
+    groups = os.getgroups()
+    os.setgroups([])
+    os.setegid(4321)
+    os.seteuid(4321)
+    try:
+        write_any(path)
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(groups)
+        os.umask(umask)
+    assert len(path.read_bytes()) > 100
+    assert owner_and_mode(path) == (4321, 4321, 0o766)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names only on POSIX systems")

@@ -36,7 +36,8 @@ class InputFile {
 
 /// A file that appears under its name as a whole or not at all: written under a passing name in the same folder, forced
 /// to the disk, then renamed. Until then, and if anything fails, what was there stays as it was; the passing file is
-/// removed. Keeps the permissions of the file it replaces, and writes through a symbolic link to what it names.
+/// removed. Keeps the permissions of the file it replaces, its
+/// owner and group if this process may give files away, and writes through a symbolic link to what it names.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

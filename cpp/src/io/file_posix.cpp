@@ -80,20 +80,28 @@ void force_folder_to_disk(const std::string& folder) {
   if (descriptor.get() != -1) ::fsync(descriptor.get());
 }
 
-/// What a path names after symbolic links, with its permissions if there is such a file already.
+/// What a path names after symbolic links, and what is known of that file if it exists.
 struct Target {
   std::string path;
   std::string folder;
-  std::optional<mode_t> permissions;
+  std::optional<struct stat> present;
 };
 
-Target find_target(const std::string& path) {
+/// Follows symbolic links, also the last one to a file that does not exist yet.
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as in Linux
   std::error_code error;
-  std::filesystem::path real = path;
-  if (std::filesystem::is_symlink(real, error)) {
-    real = std::filesystem::weakly_canonical(real, error);
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == kMostLinks) fail(ELOOP);
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
     if (error) fail(error.value());
+    path = path.parent_path() / next;  // `next` alone if it is absolute
   }
+  return path;
+}
+
+Target find_target(const std::string& path) {
+  const std::filesystem::path real = follow_links(path);
   Target target{real.string(), real.has_parent_path() ? real.parent_path().string() : std::string("."), {}};
   struct stat status{};
   if (::stat(target.path.c_str(), &status) == -1) {
@@ -104,14 +112,29 @@ Target find_target(const std::string& path) {
   if (!S_ISREG(status.st_mode)) throw ModelFileError("it is a device or pipe, not a regular file");
   // Renaming would replace a file that its owner has locked against writing.
   if (::faccessat(AT_FDCWD, target.path.c_str(), W_OK, AT_EACCESS) == -1) fail(errno);
-  target.permissions = status.st_mode & 07777;
+  target.present = status;
   return target;
+}
+
+/// Gives a new file the owner, group and permissions of the one it replaces. Only root can give files away: where that
+/// fails, the rights that come with an owner or group (setuid, setgid) do not go to another one.
+void copy_owner_and_permissions(const struct stat& from, int fd) {
+  struct stat own{};
+  if (::fstat(fd, &own) == -1) fail(errno);
+  mode_t permissions = from.st_mode & 07777;
+  const bool same = own.st_uid == from.st_uid && own.st_gid == from.st_gid;
+  if (!same && ::fchown(fd, from.st_uid, from.st_gid) == -1) {
+    permissions &= 0777;
+    // The group alone, if this process belongs to it; if not, it is no failure.
+    [[maybe_unused]] const int kept = ::fchown(fd, static_cast<uid_t>(-1), from.st_gid);
+  }
+  if (::fchmod(fd, permissions) == -1) fail(errno);
 }
 
 /// A new file with a name nobody has, removed again unless it is renamed into place.
 class PassingFile {
  public:
-  explicit PassingFile(const std::string& folder) : descriptor_(create(folder, path_)) {}
+  PassingFile(const std::string& folder, mode_t permissions) : descriptor_(create(folder, permissions, path_)) {}
   ~PassingFile() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
@@ -126,14 +149,15 @@ class PassingFile {
   }
 
  private:
-  static int create(const std::string& folder, std::string& path) {
+  static int create(const std::string& folder, mode_t permissions, std::string& path) {
     // Time and process make a clash unlikely; O_EXCL makes it harmless.
     const auto now = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
     constexpr int kAttempts = 1000;
     for (std::uint64_t attempt = 0; attempt < kAttempts; ++attempt) {
       std::string candidate =
           folder + "/.tanager-" + std::to_string(::getpid()) + "-" + std::to_string(now + attempt) + ".tmp";
-      const int fd = retry([&] { return ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
+      const int fd =
+          retry([&] { return ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions); });
       if (fd != -1) {
         path = std::move(candidate);
         return fd;
@@ -189,15 +213,16 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 struct OutputFile::State {
-  explicit State(const std::string& path) : target(find_target(path)), file(target.folder) {}
+  // In the place of a file that others may not read, nobody else may open this one for a moment either.
+  explicit State(const std::string& path)
+      : target(find_target(path)), file(target.folder, target.present ? 0600 : 0666) {}
 
   Target target;
   PassingFile file;
 };
 
 OutputFile::OutputFile(const std::string& path) : state_(new State(path)) {
-  const auto& permissions = state_->target.permissions;
-  if (permissions && ::fchmod(state_->file.descriptor().get(), *permissions) == -1) fail(errno);
+  if (state_->target.present) copy_owner_and_permissions(*state_->target.present, state_->file.descriptor().get());
 }
 
 OutputFile::~OutputFile() = default;
