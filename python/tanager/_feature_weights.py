@@ -280,13 +280,13 @@ class Wanbia(ParameterLearner):
         _at_least_one(self.max_iter, "max_iter")
 
     def _best_weights(self, objective: _core.WanbiaObjective, start: Floats, threads: int) -> tuple[Floats, float]:
-        scale, watch = 1.0 / objective.total_weight, _watch()
+        total, watch = objective.total_weight, _watch()
 
         def judge(weights: Floats) -> tuple[float, Floats]:
             if watch is not None:
                 watch()
             value, gradient = objective.evaluate(weights, threads)
-            return value * scale, gradient * scale
+            return value / total, gradient / total  # one over a tiny total would be infinite
 
         most = _at_least_one(self.max_iter, "max_iter")
         with _one_blas_thread():

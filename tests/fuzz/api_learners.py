@@ -311,6 +311,11 @@ def rising(fitted, objective) -> None:
     close(values[-1], objective(fitted.tables), "objective of the trace", rtol=1e-7, atol=1e-7 * scale)
 
 
+def is_small(fitted) -> bool:
+    """Whether differences by every parameter take no more than a moment."""
+    return sum(table.size for table in fitted.tables.values()) <= 300
+
+
 def check_em(fitted, learner) -> None:
     rows, s, alpha, prior = fitted.rows, fitted.structure, learner.alpha, fitted.prior
     start = ref.dirichlet(rows, s, alpha, prior=prior)
@@ -328,7 +333,7 @@ def check_em(fitted, learner) -> None:
     if fitted.clf.parameter_trace_.stopped == "converged" and not isinstance(learner, pa.APN):
         again = objective(ref.em_step(rows, s, fitted.tables, alpha, prior))
         assert again <= reached + 10 * learner.tol * rows.total + 1e-9 * abs(reached)
-    elif fitted.clf.parameter_trace_.stopped == "converged":
+    elif fitted.clf.parameter_trace_.stopped == "converged" and is_small(fitted):
         assert ref.softmax_gradient(objective, fitted.tables, s, prior) <= 2 * learner.tol * rows.total + 1e-5 * (
             1 + abs(reached)
         )
@@ -345,9 +350,9 @@ def check_elr(fitted, learner) -> None:
     assert reached >= objective(ref.dirichlet(rows, s, learner.alpha, prior=prior)) - 1e-8 * (1 + abs(reached))
     if learner.l2 == 0:
         rising(fitted, objective)
-        if fitted.clf.parameter_trace_.stopped == "converged" and learner.tune_by is None:
-            least = 2 * learner.tol * rows.total + 1e-5 * (1 + abs(reached))
-            assert ref.softmax_gradient(objective, fitted.tables, s, prior) <= least
+        if fitted.clf.parameter_trace_.stopped == "converged" and learner.tune_by is None and is_small(fitted):
+            slope = ref.softmax_gradient(objective, fitted.tables, s, prior) / rows.total
+            assert slope <= 2 * learner.tol + 1e-5 * (1 + abs(reached) / rows.total)
 
 
 OF_PARAMETERS = {

@@ -396,12 +396,10 @@ def tbmatan_log_joint(rows: Rows, codes, size=10.0, stubbornness=None, beliefs=N
         logs = {v: np.log(t) for v, t in tables.items()}
     out = []
     for row in codes:
-        parts = []
-        for one in completions(row, rows.cards, set(range(n))):
-            of_naive = complete_log_joint(naive, logs, one[None, :], s)[0]
-            lifted = np.array([sum((lifts[u, v][one[u], one[v]] for u, v in t), np.zeros(s)) for t in trees])
-            parts.append(of_naive + log_sum(of_trees[:, None] + lifted, 0) - log_sum(of_trees, 0))
-        out.append(log_sum(np.array(parts), 0))
+        full = completions(row, rows.cards, set(range(n)))
+        lifted = [sum((lifts[u, v][full[:, u], full[:, v]] for u, v in t), np.zeros((len(full), s))) for t in trees]
+        average = log_sum(of_trees[:, None, None] + np.array(lifted), 0) - log_sum(of_trees, 0)
+        out.append(log_sum(complete_log_joint(naive, logs, full, s) + average, 0))
     return np.array(out)
 
 

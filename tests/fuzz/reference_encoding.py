@@ -10,6 +10,7 @@ import contextlib
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -178,8 +179,8 @@ def equal_width_cuts(x, w, bins) -> list[float]:
     values = [float(a) for a, b in zip(x, w, strict=True) if a is not None and b > 0]
     if not values or min(values) == max(values):
         return []
-    low, high = min(values), max(values)
-    return sorted({c for k in range(1, bins) if low <= (c := low + k * (high - low) / bins) < high})
+    low, high = Fraction(min(values)), Fraction(max(values))
+    return sorted({c for k in range(1, bins) if low <= (c := float(low + k * (high - low) / bins)) < high})
 
 
 def find_cuts(discretizer, x, y, w) -> list[float]:

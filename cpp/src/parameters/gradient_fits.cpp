@@ -19,6 +19,15 @@ namespace {
 
 using KeepGoing = std::function<bool(const FitProgress&)>;
 
+/// What to multiply a goal of this size by, so that squares of its slopes stay within the range of doubles: one unless
+/// rows weigh very much or very little, and else a power of two, which changes no digit.
+double scale_for(double size) {
+  constexpr int kFar = 100, kMost = 1000;
+  if (!(size > 0)) return 1;
+  const int exponent = std::ilogb(size);
+  return std::abs(exponent) <= kFar ? 1.0 : std::ldexp(1.0, std::clamp(-exponent, -kMost, kMost));
+}
+
 /// A climb on some rows, and where it stands.
 class Fit {
  public:
@@ -27,28 +36,34 @@ class Fit {
 
   Fit(RowLikelihood rows, const Network& start, ClimbMethod method, const Change& change, const KeepGoing& keep_going,
       bool held_out, int threads)
-      : rows_(std::move(rows)), progress_{held_out, 0, 0} {
+      : rows_(std::move(rows)),
+        // What is added to the goal does not shrink with the rows.
+        scale_(scale_for(change ? std::max(1.0, rows_.total_weight()) : rows_.total_weight())),
+        progress_{held_out, 0, 0} {
     const auto hill = [this, change, &keep_going, threads](std::span<const double> point, std::span<double> gradient) {
       std::function<bool()> go_on;
       if (keep_going) go_on = [&] { return keep_going(progress_); };
       if (go_on && !go_on()) throw Stopped("the climb was stopped");
-      const double value = rows_.evaluate(point, gradient, threads, go_on).value;
-      return change ? value + change(point, gradient) : value;
+      double value = rows_.evaluate(point, gradient, threads, go_on).value;
+      if (change) value += change(point, gradient);
+      if (scale_ != 1)
+        for (double& slope : gradient) slope *= scale_;
+      return value * scale_;
     };
     climb_ = make_climb(method, hill, rows_.parameters(start), kMostDistance);
-    progress_.value = climb_->value();
+    progress_.value = value();
   }
   Fit(const Fit&) = delete;
 
   const std::vector<double>& point() const { return climb_->point(); }
-  double value() const { return climb_->value(); }
+  double value() const { return climb_->value() / scale_; }
   Network network() const { return rows_.network(point()); }
   /// False at the top.
   bool step(double tol) {
-    if (climb_->steepness() <= tol * rows_.total_weight()) return false;
+    if (climb_->steepness() <= tol * (rows_.total_weight() * scale_)) return false;
     const double before = climb_->value();
     if (!climb_->step()) return false;
-    progress_ = {progress_.held_out, progress_.iterations + 1, climb_->value()};
+    progress_ = {progress_.held_out, progress_.iterations + 1, value()};
     // A rise that rounding can hardly tell is the last one.
     stuck_ = climb_->value() - before <= 1e-14 * std::abs(before) ? stuck_ + 1 : 0;
     return stuck_ < 3;
@@ -56,6 +71,7 @@ class Fit {
 
  private:
   RowLikelihood rows_;
+  double scale_;
   FitProgress progress_;
   std::unique_ptr<Climb> climb_;
   int stuck_ = 0;
