@@ -18,6 +18,7 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/predictor.hpp"
 
 namespace tanager::predict {
 namespace {
@@ -78,6 +79,8 @@ class Plan {
       io::append_cell(labels_.back(), names_.back(), options.delimiter);
     }
     check_names();
+    const auto* network = std::get_if<Network>(&model.classifier());
+    if (options.max_cells && network != nullptr) limited_.emplace(*network, *options.max_cells);
   }
 
   const CsvEncoder& encoder() const { return encoder_; }
@@ -103,11 +106,11 @@ class Plan {
     std::vector<std::uint32_t> classes;
     if (options_.probabilities) {
       posterior.resize(rows.n_rows() * n_classes);
-      model_.predictor().predict_columns(rows.columns(), rows.n_rows(), Output::kPosterior, posterior);
+      predictor().predict_columns(rows.columns(), rows.n_rows(), Output::kPosterior, posterior);
       classes = classes_of(rows, posterior);
     } else {
       classes.resize(rows.n_rows());
-      model_.predictor().predict_classes_columns(rows.columns(), rows.n_rows(), classes);
+      predictor().predict_classes_columns(rows.columns(), rows.n_rows(), classes);
     }
     text.clear();
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
@@ -123,6 +126,8 @@ class Plan {
 
  private:
   using Output = tanager::Output;
+
+  const AnyPredictor& predictor() const { return limited_ ? *limited_ : model_.predictor(); }
 
   std::vector<std::string> probability_names() const {
     std::vector<std::string> found;
@@ -151,7 +156,7 @@ class Plan {
       const double near = *best * (1.0 - kNearlyEqual);
       if (std::count_if(values.begin(), values.end(), [&](double value) { return value >= near; }) > 1) {
         rows.copy_row(row, codes);
-        classes[row] = model_.predictor().predict_class(codes);
+        classes[row] = predictor().predict_class(codes);
       } else {
         classes[row] = static_cast<std::uint32_t>(best - values.begin());
       }
@@ -162,8 +167,9 @@ class Plan {
   const Model& model_;
   const Options& options_;
   CsvEncoder encoder_;
-  std::vector<std::string> names_;   // of the classes
-  std::vector<std::string> labels_;  // the same, as cells
+  std::optional<Predictor> limited_;  // if the user set a limit of inference
+  std::vector<std::string> names_;    // of the classes
+  std::vector<std::string> labels_;   // the same, as cells
 };
 
 /// A block and what became of it.

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "io/csv.hpp"
+#include "tanager/inference.hpp"
 
 namespace tanager::predict {
 namespace {
@@ -57,15 +58,27 @@ char parse_delimiter(const std::string& text) {
   return text[0];
 }
 
+/// A whole number in this range; none otherwise.
+template <class T>
+std::optional<T> parse_whole(const std::string& text, T least, T most) {
+  T number{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || number < least || number > most) return std::nullopt;
+  return number;
+}
+
 int parse_threads(const std::string& text) {
   constexpr int kMost = 1024;
-  int threads = -1;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, threads);
-  if (read.ec != std::errc() || read.ptr != end || threads < 0 || threads > kMost)
-    throw UsageError("--threads must be a whole number from 0 (all there are) to " + std::to_string(kMost) +
-                     ", but is '" + text + "'");
-  return threads;
+  if (const auto threads = parse_whole(text, 0, kMost)) return *threads;
+  throw UsageError("--threads must be a whole number from 0 (all there are) to " + std::to_string(kMost) +
+                   ", but is '" + text + "'");
+}
+
+std::uint64_t parse_max_cells(const std::string& text) {
+  if (const auto cells = parse_whole(text, std::uint64_t{1}, kMostCliqueCells)) return *cells;
+  throw UsageError("--max-cells: expected an integer from 1 to " + std::to_string(kMostCliqueCells) + ", got '" + text +
+                   "'");
 }
 
 std::string parse_unseen(std::string text) {
@@ -93,6 +106,8 @@ bool take_option(Arguments& arguments, Options& options) {
     options.unseen = parse_unseen(arguments.value());
   } else if (arguments.is("--threads")) {
     options.threads = parse_threads(arguments.value());
+  } else if (arguments.is("--max-cells")) {
+    options.max_cells = parse_max_cells(arguments.value());
   } else {
     return false;
   }
@@ -165,6 +180,9 @@ options:
   --delimiter CHAR      what separates cells, of the result too: one character,
                         or tab (default: ,)
   --threads N           threads to use, 0 for all there are (the default)
+  --max-cells N         limit of exact inference for rows with missing values
+                        (default: 16777216); the error message that names it
+                        says how many cells are needed
   -h, --help            show this and exit
   --version             show the version and exit
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,8 +29,9 @@ struct Options {
   bool probabilities = true;
   std::optional<std::vector<std::string>> missing;  // none: the usual markers
   char delimiter = ',';
-  std::optional<std::string> unseen;  // none: as the model was set
-  int threads = 0;                    // 0: all the machine has
+  std::optional<std::string> unseen;       // none: as the model was set
+  int threads = 0;                         // 0: all the machine has
+  std::optional<std::uint64_t> max_cells;  // none: the library's own limit of exact inference
   /// Bytes read at a time: some thousand rows make starting on a block cheap, and stay in a core's own cache. No
   /// option of the command line.
   std::size_t block_size = std::size_t{1} << 18;

@@ -67,26 +67,28 @@ py::dict fitted(py::object report, const Call& fit) {
 }
 
 py::dict em(const Parents& parents, const Dataset& data, double alpha, std::vector<double> class_prior, double tol,
-            std::size_t max_iter, py::object report, int threads) {
+            std::size_t max_iter, std::uint64_t max_cells, py::object report, int threads) {
   const Structure structure = to_structure(parents);
   return fitted(std::move(report), [&](const auto& keep_going) {
-    return estimate_em(structure, data, {alpha, std::move(class_prior), tol, max_iter, keep_going}, threads);
+    return estimate_em(structure, data, {alpha, std::move(class_prior), tol, max_iter, keep_going, max_cells}, threads);
   });
 }
 
 py::dict apn(const Parents& parents, const Dataset& data, double alpha, std::vector<double> class_prior,
-             const std::string& optimizer, double tol, std::size_t max_iter, py::object report, int threads) {
+             const std::string& optimizer, double tol, std::size_t max_iter, std::uint64_t max_cells, py::object report,
+             int threads) {
   const Structure structure = to_structure(parents);
   const ClimbMethod method = climb_method(optimizer);
   return fitted(std::move(report), [&](const auto& keep_going) {
-    return estimate_apn(structure, data, {alpha, std::move(class_prior), method, tol, max_iter, keep_going}, threads);
+    return estimate_apn(structure, data, {alpha, std::move(class_prior), method, tol, max_iter, keep_going, max_cells},
+                        threads);
   });
 }
 
 py::dict elr(const Parents& parents, const Dataset& data, double alpha, std::vector<double> class_prior,
              const std::string& optimizer, double l2, double tol, std::size_t max_iter,
              const std::optional<Array<std::uint32_t>>& folds, const std::string& tune_by, const std::string& tune_rule,
-             std::size_t patience, py::object report, int threads) {
+             std::size_t patience, std::uint64_t max_cells, py::object report, int threads) {
   const Structure structure = to_structure(parents);
   ElrOptions options;
   options.alpha = alpha;
@@ -99,6 +101,7 @@ py::dict elr(const Parents& parents, const Dataset& data, double alpha, std::vec
   options.tune_by = tune_of(tune_by);
   options.tune_rule = rule_of(tune_rule);
   options.patience = patience;
+  options.max_cells = max_cells;
   return fitted(std::move(report), [&](const auto& keep_going) {
     options.keep_going = keep_going;
     return estimate_elr(structure, data, options, threads);
@@ -137,15 +140,16 @@ Network network_of(const RowLikelihood& rows, const Array<double>& parameters) {
 void bind_incomplete(py::module_& m) {
   m.def("estimate_em", &em, py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("alpha") = 1.0,
         py::arg("class_prior") = std::vector<double>(), py::arg("tol") = 1e-6, py::arg("max_iter") = 200,
-        py::arg("report") = py::none(), py::arg("threads") = 1);
+        py::arg("max_cells") = kMaxCliqueCells, py::arg("report") = py::none(), py::arg("threads") = 1);
   m.def("estimate_apn", &apn, py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("alpha") = 1.0,
         py::arg("class_prior") = std::vector<double>(), py::arg("optimizer") = "cg", py::arg("tol") = 1e-6,
-        py::arg("max_iter") = 200, py::arg("report") = py::none(), py::arg("threads") = 1);
+        py::arg("max_iter") = 200, py::arg("max_cells") = kMaxCliqueCells, py::arg("report") = py::none(),
+        py::arg("threads") = 1);
   m.def("estimate_elr", &elr, py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("alpha") = 1.0,
         py::arg("class_prior") = std::vector<double>(), py::arg("optimizer") = "cg", py::arg("l2") = 0.0,
         py::arg("tol") = 1e-6, py::arg("max_iter") = 100, py::arg("fold_of_row").noconvert() = py::none(),
         py::arg("tune_by") = "loglik", py::arg("tune_rule") = "mean", py::arg("patience") = 20,
-        py::arg("report") = py::none(), py::arg("threads") = 1);
+        py::arg("max_cells") = kMaxCliqueCells, py::arg("report") = py::none(), py::arg("threads") = 1);
   py::class_<RowLikelihood>(m, "RowLikelihood")
       .def(py::init(&make_rows), py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("goal"),
            py::arg("class_prior") = std::vector<double>())

@@ -159,7 +159,8 @@ void bind_network(py::module_& m) {
       .def_property_readonly("n_classes", &AnyPredictor::n_classes)
       .def("predict", &predict, py::arg("columns"), py::arg("n_rows"), py::arg("output"), py::arg("threads") = 1)
       .def("predict_classes", &predict_classes, py::arg("columns"), py::arg("n_rows"), py::arg("threads") = 1);
-  py::class_<Predictor, AnyPredictor>(m, "Predictor").def(py::init<const Network&>(), py::arg("network"));
+  py::class_<Predictor, AnyPredictor>(m, "Predictor")
+      .def(py::init<const Network&, std::uint64_t>(), py::arg("network"), py::arg("max_cells") = kMaxCliqueCells);
 }
 
 }  // namespace tanager::python

@@ -153,7 +153,7 @@ class AnyPredictor:
     def predict_classes(self, columns: Sequence[_Codes], n_rows: int, threads: int = 1) -> npt.NDArray[np.uint32]: ...
 
 class Predictor(AnyPredictor):
-    def __init__(self, network: Network) -> None: ...
+    def __init__(self, network: Network, max_cells: int = 16777216) -> None: ...
 
 class CliqueTooLarge(ValueError): ...
 
@@ -446,6 +446,7 @@ def estimate_em(
     class_prior: Sequence[float] = ...,
     tol: float = 1e-6,
     max_iter: int = 200,
+    max_cells: int = 16777216,
     report: Callable[[bool, int, float], None] | None = None,
     threads: int = 1,
 ) -> dict[str, Any]: ...
@@ -458,6 +459,7 @@ def estimate_apn(
     optimizer: str = "cg",
     tol: float = 1e-6,
     max_iter: int = 200,
+    max_cells: int = 16777216,
     report: Callable[[bool, int, float], None] | None = None,
     threads: int = 1,
 ) -> dict[str, Any]: ...
@@ -475,6 +477,7 @@ def estimate_elr(
     tune_by: str = "loglik",
     tune_rule: str = "mean",
     patience: int = 20,
+    max_cells: int = 16777216,
     report: Callable[[bool, int, float], None] | None = None,
     threads: int = 1,
 ) -> dict[str, Any]: ...

@@ -17,8 +17,9 @@ from ._fit_trace import FitTrace
 from ._folds import fold_of_row
 from ._parameter_learner import ParameterLearner
 from ._progress import Show, live_bar, stopping
+from ._queries import naming_features
 from ._settings import LearnedParameters, Learning, as_number
-from ._validation import is_whole
+from ._validation import checked_max_cells, is_whole
 
 __all__ = ["APN", "ELR", "EM"]
 
@@ -57,18 +58,20 @@ class _RowLearner(ParameterLearner):
 
     max_iter: int
     tol: float
+    max_cells: int
 
     def _run(self, learning: Learning, call: Callable[..., dict[str, Any]], **settings: Any) -> LearnedParameters:
         dataset, name = learning.dataset, type(self).__name__
         if dataset is None:
             raise ValueError(f"{name} needs all rows at once: use fit")
         most = _not_negative(self.max_iter, "max_iter")
-        with live_bar(learning.verbose) as show:
+        with live_bar(learning.verbose) as show, naming_features(learning.feature_names):
             found = call(
                 dataset,
                 class_prior=learning.class_prior,
                 tol=as_number(self.tol, "tol"),
                 max_iter=most,
+                max_cells=checked_max_cells(self.max_cells),
                 report=_reporter(name, most, show, stopping.get()),
                 threads=learning.threads,
                 **settings,
@@ -112,6 +115,9 @@ class EM(_RowLearner):
         Iterations end after this many in any case, with a warning.
     tol : float, default=1e-6
         Iterations end when the objective, averaged over rows, rises by no more than this.
+    max_cells : int, default=2**24
+        The limit of exact inference about missing values, as `Network.max_cells`: only structures in which features have
+        several feature parents can exceed it.
 
     Notes
     -----
@@ -139,10 +145,11 @@ class EM(_RowLearner):
     True
     """
 
-    def __init__(self, alpha: float = 1.0, max_iter: int = 200, tol: float = 1e-6):
+    def __init__(self, alpha: float = 1.0, max_iter: int = 200, tol: float = 1e-6, max_cells: int = 2**24):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.max_cells = max_cells
 
     def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
@@ -164,6 +171,8 @@ class APN(_RowLearner):
         Iterations end after this many in any case, with a warning.
     tol : float, default=1e-6
         Iterations end when no parameter can improve the objective, averaged over rows, at a greater rate than this.
+    max_cells : int, default=2**24
+        As in `EM`.
 
     Notes
     -----
@@ -187,11 +196,19 @@ class APN(_RowLearner):
     'converged'
     """
 
-    def __init__(self, alpha: float = 1.0, optimizer: str = "cg", max_iter: int = 200, tol: float = 1e-6):
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        optimizer: str = "cg",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        max_cells: int = 2**24,
+    ):
         self.alpha = alpha
         self.optimizer = optimizer
         self.max_iter = max_iter
         self.tol = tol
+        self.max_cells = max_cells
 
     def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         alpha = as_number(self.alpha, "alpha")
@@ -237,6 +254,8 @@ class ELR(_RowLearner):
         alternative to stopping early.
     tol : float, default=1e-6
         Iterations end when no parameter can improve the objective, averaged over rows, at a greater rate than this.
+    max_cells : int, default=2**24
+        As in `EM`.
 
     Notes
     -----
@@ -272,6 +291,7 @@ class ELR(_RowLearner):
         patience: int = 20,
         l2: float = 0.0,
         tol: float = 1e-6,
+        max_cells: int = 2**24,
     ):
         self.alpha = alpha
         self.optimizer = optimizer
@@ -282,6 +302,7 @@ class ELR(_RowLearner):
         self.patience = patience
         self.l2 = l2
         self.tol = tol
+        self.max_cells = max_cells
 
     def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
         settings: dict[str, Any] = {

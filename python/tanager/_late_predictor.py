@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._validation import MAX_CELLS
 
 
 class LatePredictor:
-    """Predicts as `_core.Predictor` does; its tables are made for the first rows, for many a fit is never asked."""
+    """Predicts as `_core.Predictor` does; its tables are made for the first rows, for many a fit is never asked.
 
-    def __init__(self, network: _core.Network):
+    Parameters
+    ----------
+    network : _core.Network
+    made : _core.AnyPredictor or None, default=None
+        The predictor of the network, if there is one already.
+    """
+
+    def __init__(self, network: _core.Network, made: _core.AnyPredictor | None = None):
         self._network = network
+        self._made = made
+        self._max_cells = MAX_CELLS
 
-    @cached_property
-    def _predictor(self) -> _core.Predictor:
-        return _core.Predictor(self._network)
+    @property
+    def max_cells(self) -> int:
+        """What rows with missing values may need."""
+        return self._max_cells
+
+    @max_cells.setter
+    def max_cells(self, value: int) -> None:
+        if value != self._max_cells:
+            self._max_cells, self._made = value, None
+
+    @property
+    def _predictor(self) -> _core.AnyPredictor:
+        made = self._made
+        if made is None:
+            made = self._made = _core.Predictor(self._network, self._max_cells)
+        return made
 
     def predict(
         self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1

@@ -17,8 +17,10 @@ from . import _core, discretize, parameters, structure
 from ._base import BaseClassifier
 from ._encoding import ColumnEncoder, Encoder
 from ._fit_trace import FitTrace
+from ._late_predictor import LatePredictor
 from ._settings import FEATURE_NUMBERS, Learned, Schema, Shown
 from ._tbmatan_mp import MpAverage, MpPredictor
+from ._validation import MAX_CELLS
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
 
@@ -158,6 +160,8 @@ def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     # Names and labels are pickled beside the model, so that texts in their place need only be unique.
     names = [str(i) for i in range(clf._schema.n_features)]
     state["_model"] = _build(clf, "", clf.counts_, names, _any_as_text).to_bytes()
+    if isinstance(clf._predictor, LatePredictor):
+        state["_max_cells"] = clf._predictor.max_cells
     return state
 
 
@@ -171,6 +175,8 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
         found = Learned(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
     else:
         found = _learned(_core.Model.from_bytes(state.pop("_model")))
+        if isinstance(found.predictor, LatePredictor):
+            found.predictor.max_cells = state.pop("_max_cells", MAX_CELLS)
     _check_fit(found, state)
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
     trace, of_parameters = clf.__dict__.get("search_trace_"), clf.__dict__.get("parameter_trace_")
@@ -202,6 +208,8 @@ def _learned(model: _core.Model) -> Learned:
     predictor = model.predictor
     if isinstance(core, _core.Tbmatan):
         return Learned(core, predictor, core.counts)  # an average over trees holds its counts itself
+    if isinstance(core, _core.Network):
+        return Learned(core, LatePredictor(core, predictor), model.counts)
     return Learned(core, predictor, model.counts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import numpy.typing as npt
 
@@ -72,7 +72,8 @@ class BaseNetworkClassifier(BaseClassifier):
     def _attributes(
         self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
     ) -> dict[str, Any]:
-        network = Network(learned.core, learned.predictor, encoder, schema.feature_names, schema.class_name, classes)
+        predictor = cast(LatePredictor, learned.predictor)
+        network = Network(learned.core, predictor, encoder, schema.feature_names, schema.class_name, classes)
         return {"network_": network}
 
     def describe_search(self) -> str:

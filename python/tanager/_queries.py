@@ -120,13 +120,16 @@ class Questions:
         Columns that the network does without.
     class_name : str
     classes : ndarray
+    max_cells : int
+        The limit of what an answer may need.
     """
 
     def __init__(
         self, core: _core.Network, columns: Sequence[ColumnEncoder], feature_names: Sequence[str],
-        left_out: Sequence[str], class_name: str, classes: npt.NDArray[Any],
+        left_out: Sequence[str], class_name: str, classes: npt.NDArray[Any], max_cells: int,
     ):  # fmt: skip
-        self._core = _core.Queries(core)
+        self.max_cells = max_cells
+        self._core = _core.Queries(core, max_cells)
         self._columns = columns
         self._names = list(feature_names)
         self._position = {name: i for i, name in enumerate(feature_names)}

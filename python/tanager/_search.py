@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import _core
 from ._folds import fold_of_row
 from ._progress import Show, live_bar, stopping
+from ._queries import naming_features
 from ._settings import LearnedStructure, Learning, Parents, Requirements, as_number
 from ._structure_learner import StructureLearner, read_arcs
 from ._trace import SearchStep, SearchTrace
@@ -112,7 +113,7 @@ class WrapperSearch(StructureLearner):
         names = learning.feature_names
         self._check_start(learning)
         folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed, learning.kept)
-        with live_bar(learning.verbose) as show:
+        with live_bar(learning.verbose) as show, naming_features(names):
             found = _core.search_structure(
                 dataset,
                 folds,
@@ -208,7 +209,8 @@ class HillClimb(WrapperSearch):
         Stop after this many seconds, with the best structure so far and a warning.
     memory_limit : int, default=2**30
         Bytes for tables that are kept. Less only costs time, except that candidates whose table alone is larger are not
-        tried.
+        tried. More than 2**30 also raises the limit of exact inference about missing values (`Network.max_cells`), to
+        ``memory_limit / 64``.
 
     Notes
     -----

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core, tree_sums
+from . import tree_sums
 from ._encoding import Encoder
 from ._frames import import_pandas
+from ._late_predictor import LatePredictor
 from ._shown import shown
 from .network import Network
 
@@ -143,8 +144,7 @@ class TreePosterior:
     def map_tree(self) -> Network:
         """The most probable tree as a network, rooted at the first feature, with posterior means as parameters."""
         core = self._core.network_of([(int(u), int(v)) for u, v in self._best.edges])
-        predictor = _core.Predictor(core)
-        return Network(core, predictor, self._encoder, self.feature_names, self._class_name, self._classes)
+        return Network(core, LatePredictor(core), self._encoder, self.feature_names, self._class_name, self._classes)
 
     @property
     def log_map_probability(self) -> float:

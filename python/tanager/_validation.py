@@ -15,10 +15,21 @@ from . import _core
 # More threads than any machine has; larger requests mean the same.
 _MAX_THREADS = 4096
 
+#: The limit of exact inference unless another is set, and the largest that can be set.
+MAX_CELLS = 2**24
+_MOST_CELLS = 2**32 - 1
+
 
 def is_whole(value: Any) -> bool:
     """Say whether a setting is an integer of Python or NumPy; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def checked_max_cells(value: Any) -> int:
+    """Return a limit of exact inference as an integer."""
+    if not is_whole(value) or not 1 <= value <= _MOST_CELLS:
+        raise ValueError(f"max_cells: expected an integer from 1 to {_MOST_CELLS}, got {value!r}")
+    return int(value)
 
 
 def effective_threads(n_jobs: int | None) -> int:

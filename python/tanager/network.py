@@ -14,13 +14,14 @@ from . import _core
 from ._encoding import Encoder, encode_labels, read_table
 from ._frames import import_pandas
 from ._labeled import Floats, aligned, look_up
+from ._late_predictor import LatePredictor
 from ._merging import positions_among
 from ._network_comparison import NetworkComparison, compare_networks
 from ._network_summary import NetworkSummary, network_html, one_line, table_html
 from ._queries import Distribution, Questions, naming_features
-from ._settings import Predicts
 from ._sharing import Shareable
 from ._shown import shown, shown_apart
+from ._validation import checked_max_cells
 from ._warnings import warn_of_unseen
 
 if TYPE_CHECKING:
@@ -96,11 +97,12 @@ class Network(Shareable):
     """
 
     def __init__(
-        self, core: _core.Network, predictor: Predicts, encoder: Encoder, feature_names: list[str],
+        self, core: _core.Network, predictor: LatePredictor, encoder: Encoder, feature_names: list[str],
         class_name: str, classes: npt.NDArray[Any],
     ):  # fmt: skip
         self._core = core
         self._predictor = predictor
+        self._asked: Questions | None = None
         self._encoder = encoder
         self.feature_names = list(feature_names)
         self.class_name = class_name
@@ -374,11 +376,35 @@ class Network(Shareable):
             return drawn
         return pd.DataFrame(drawn)
 
-    @cached_property
+    @property
+    def max_cells(self) -> int:
+        """The limit of exact inference, in cells of 16 to 40 bytes; 2**24 unless another is set.
+
+        Queries and predictions of rows with missing values that need more are refused with a `ValueError` that says how
+        many they need. Setting it to more, at most 2**32 - 1, changes no answer. It also holds for predictions of the
+        classifier that the network belongs to. Model files do not keep it; pickles of classifiers do.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> network.max_cells = 2**26
+        """
+        return self._predictor.max_cells
+
+    @max_cells.setter
+    def max_cells(self, value: int) -> None:
+        self._predictor.max_cells = checked_max_cells(value)
+
+    @property
     def _questions(self) -> Questions:
-        return Questions(
-            self._core, self._encoder.columns, self.feature_names, self.left_out, self.class_name, self.classes
-        )
+        made = self._asked
+        if made is None or made.max_cells != self.max_cells:
+            made = self._asked = Questions(
+                self._core, self._encoder.columns, self.feature_names, self.left_out, self.class_name, self.classes,
+                self.max_cells,
+            )  # fmt: skip
+        return made
 
     def _log_joint(self, X: Any, y: Any, output: str) -> tuple[Floats, npt.NDArray[Any]]:
         table = read_table(X)

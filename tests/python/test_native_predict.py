@@ -320,21 +320,6 @@ def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("model")
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_any_number_of_empty_lines_may_precede_the_header(run: Run, line_end: str) -> None:
-    table = line_end.join(["sky,wind,wet", "sun,1,true", "rain,2,false", ""])
-    expected = run("model.tng", text=table)
-    assert expected.returncode == 0
-    empty = 700_000  # more than two blocks
-    found = run("model.tng", text=line_end * empty + table)
-    assert (found.returncode, found.stdout, found.stderr) == (0, expected.stdout, b"")
-    done = run("model.tng", text=line_end * empty + table + "sun,x,true" + line_end)
-    assert f"line {empty + 4:d} of the table: the column 'wind' needs numbers" in done.stderr.decode()
-    done = run("model.tng", text=line_end * empty)
-    assert done.stderr.decode().startswith("tanager-predict: the table is empty")
-
-
-@pytest.mark.usefixtures("model")
 def test_errors_far_into_a_table_tell_their_line(run: Run) -> None:
     rows = ["sun,1,true"] * 100_000
     rows[77_777] = "sun,wind,true"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import re
 import signal
 import sys
 import threading
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 import tanager as tg
 from tanager import _core
+from tanager import parameters as pr
 from tanager import structure as sr
 from tanager.interop import read_bif
 
@@ -347,21 +351,96 @@ def test_columns_left_out_are_no_variables() -> None:
         network.posterior({}, name)
 
 
-def test_too_large_cliques_are_refused_by_name() -> None:
+@pytest.fixture(scope="module")
+def tangled() -> tuple[tg.BayesNetClassifier, pd.DataFrame]:
+    """A classifier that has to hold three features of 40 values together where those are missing, and such rows."""
     random = np.random.default_rng(3)
-    X = np.column_stack([random.permutation(np.arange(300).repeat(2)) for _ in range(3)])
-    X = np.column_stack([X, random.integers(2, size=(600, 3))])
+    X = np.column_stack([random.permutation(np.arange(40).repeat(2)) for _ in range(3)])
+    X = np.column_stack([X, random.integers(2, size=(80, 3))])
     arcs = [("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("a", "z"), ("c", "z")]
     frame = pd.DataFrame(X, columns=list("abcxyz"))
     clf = tg.BayesNetClassifier(sr.FixedStructure(arcs)).fit(frame, X[:, 3])
-    sentence = "the features 'a', 'b', 'c' have to be held together in a clique of 5.4e\\+07 cells"
-    with pytest.raises(ValueError, match=sentence):
-        clf.network_.posterior({"x": 0, "y": 0, "z": 1})
     holes = frame.iloc[:2].astype(float)
     holes.loc[:, ["a", "b", "c"]] = np.nan
-    with pytest.raises(ValueError, match=sentence):
-        clf.predict_proba(holes)
-    assert clf.network_.posterior({"x": 0, "y": 0}).values.sum() == pytest.approx(1)
+    return clf, holes
+
+
+#: All cliques: of 40 * 40 * 40 values for each of two classes, of 40 * 40 and of 40.
+NEEDED = 2 * (40**3 + 40**2 + 40)
+REFUSED = (
+    f"takes {NEEDED} cells, but max_cells allows {NEEDED - 1}; the features 'a', 'b', 'c' have to be held together in a "
+    f"clique of 128000 cells; set max_cells to {NEEDED} or more"
+)
+
+
+def test_the_limit_of_exact_inference_is_a_setting_of_the_network(tangled: Any) -> None:
+    clf, holes = tangled
+    clf = pickle.loads(pickle.dumps(clf))
+    network = clf.network_
+    assert network.max_cells == 2**24
+    evidence = {"x": 0, "y": 0, "z": 1}
+    asked = (
+        lambda: network.posterior(evidence).values,
+        lambda: network.log_probability(evidence),
+        lambda: list(network.most_probable(evidence).values()),
+        lambda: network.sample(3, 1, evidence).to_numpy(),
+        lambda: clf.predict_proba(holes),
+        lambda: clf.predict(holes),
+        lambda: network.log_likelihood(holes, clf.classes_[:2]),
+        lambda: clf.explain(holes).log_odds,
+    )
+    expected = [ask() for ask in asked]
+    network.max_cells = NEEDED - 1
+    for ask in asked:
+        with pytest.raises(ValueError, match=re.escape(REFUSED)):
+            ask()
+    assert network.posterior({"x": 0, "y": 0}).values.sum() == pytest.approx(1)  # z ties nothing
+    with pytest.raises(ValueError, match=f"max_cells allows {NEEDED - 1}"):
+        pickle.loads(pickle.dumps(clf)).predict(holes)
+    network.max_cells = np.int64(NEEDED)
+    for ask, answer in zip(asked, expected, strict=True):
+        np.testing.assert_array_equal(ask(), answer)
+
+
+def test_the_limit_holds_for_loaded_and_converted_models(tangled: Any, tmp_path: Path) -> None:
+    clf, holes = tangled
+    expected = clf.predict_proba(holes)
+    clf.save(tmp_path / "model.tng")
+    for found in (tg.load(tmp_path / "model.tng"), tg.interop.read_bif(clf.network_.to_bif()).to_classifier()):
+        found.network_.max_cells = NEEDED - 1
+        with pytest.raises(ValueError, match=re.escape(REFUSED)):
+            found.predict_proba(holes)
+        found.network_.max_cells = 2**32 - 1
+        np.testing.assert_array_equal(found.predict_proba(holes), expected)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2**32, 2.0, "5", None, True])
+def test_limits_that_are_no_limits_are_refused(tangled: Any, wrong: Any) -> None:
+    network = tangled[0].network_
+    with pytest.raises(ValueError, match=f"max_cells: expected an integer from 1 to 4294967295, got {wrong!r}"):
+        network.max_cells = wrong
+    assert network.max_cells == 2**24
+
+
+@pytest.mark.parametrize("learner", [pr.EM, pr.APN, pr.ELR])
+def test_learners_from_incomplete_rows_have_the_same_limit(tangled: Any, learner: Any) -> None:
+    clf, holes = tangled
+    settings = {"max_iter": 1, **({"tune_by": None} if learner is pr.ELR else {})}
+    rows = pd.concat([clf.network_.sample(20, 0).drop(columns="class").astype(float), holes])
+    y = np.arange(len(rows)) % 2
+
+    def fit(max_cells: Any) -> tg.BayesNetClassifier:
+        parameters = learner(max_cells=max_cells, **settings)
+        return tg.BayesNetClassifier(clf.structure, parameters, categories=dict.fromkeys("abc", range(40))).fit(rows, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert learner().max_cells == 2**24
+        fit(NEEDED)
+        with pytest.raises(ValueError, match=re.escape(REFUSED)):
+            fit(NEEDED - 1)
+        with pytest.raises(ValueError, match="max_cells: expected an integer from 1"):
+            fit(0)
 
 
 def test_questions_do_not_get_into_pickles(fitted: tg.BayesNetClassifier) -> None:

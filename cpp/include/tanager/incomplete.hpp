@@ -9,6 +9,7 @@
 
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
+#include "tanager/inference.hpp"
 #include "tanager/network.hpp"
 #include "tanager/stopped.hpp"
 
@@ -36,9 +37,10 @@ struct RowJudgment {
 /// it makes impossible count for nothing in the conditional likelihood.
 class RowLikelihood {
  public:
-  /// Throws InvalidInput if structure, rows and prior do not fit each other, or if some row needs tables too large for
-  /// exact inference. Columns are not kept.
-  RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior = {});
+  /// Throws InvalidInput if structure, rows and prior do not fit each other. Rows that need more than `max_cells` cells
+  /// of exact inference (as in Inference) are refused when they are evaluated. Columns are not kept.
+  RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior = {},
+                std::uint64_t max_cells = kMaxCliqueCells);
 
   std::size_t n_parameters() const;
   /// Sum of the weights of the rows.
@@ -98,6 +100,8 @@ struct EmOptions {
   std::size_t max_iter = 200;
   /// Called now and then, perhaps from several threads; false stops the work. May be empty.
   std::function<bool(const FitProgress&)> keep_going = {};
+  /// What rows with missing cells may need, as in Inference.
+  std::uint64_t max_cells = kMaxCliqueCells;
 };
 
 /// Expectation maximization (Dempster, Laird and Rubin 1977; Lauritzen 1995): expected counts, then the parameters that
@@ -113,6 +117,7 @@ struct ApnOptions {
   double tol = 1e-6;
   std::size_t max_iter = 200;
   std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
+  std::uint64_t max_cells = kMaxCliqueCells;                ///< as in EmOptions
 };
 
 /// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, climbed along
@@ -144,6 +149,7 @@ struct ElrOptions {
   /// Tuning ends when so many iterations brought nothing better for the rows held out.
   std::size_t patience = 20;
   std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
+  std::uint64_t max_cells = kMaxCliqueCells;                ///< as in EmOptions
 };
 
 /// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): climbs from available-case estimates to parameters

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tanager/any_predictor.hpp"
+#include "tanager/inference.hpp"
 #include "tanager/network.hpp"
 
 namespace tanager {
@@ -14,7 +15,8 @@ namespace tanager {
 /// A missing feature is summed out exactly. One row allocates nothing unless a feature is missing.
 class Predictor : public AnyPredictor {
  public:
-  explicit Predictor(const Network& network);
+  /// `max_cells` limits what rows with missing features may need, as in Inference.
+  explicit Predictor(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);
   ~Predictor() override;
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;

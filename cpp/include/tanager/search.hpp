@@ -69,7 +69,8 @@ struct SearchOptions {
   /// In seconds.
   std::optional<double> time_limit;
   /// Bytes that tables and counts may fill. Less only costs time, except that candidates with a table that alone is
-  /// larger are not tried.
+  /// larger are not tried. Above 2^30 it also raises the limit of exact inference about missing features (max_cells of
+  /// Inference), to one cell for 64 bytes.
   std::size_t memory_limit = std::size_t{1} << 30;
   /// Called now and then; false stops the search. May be empty.
   std::function<bool(const SearchProgress&)> keep_going;

@@ -15,11 +15,11 @@
 namespace tanager {
 
 struct Predictor::Tables {
-  explicit Tables(const Network& network)
+  Tables(const Network& network, std::uint64_t max_cells)
       : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
         logs(InferenceTables(family_tables(network)).logs),
         lookup(build_lookup_tables(network, logs)),
-        inference(network.structure(), cardinalities, network.n_classes()) {}
+        inference(network.structure(), cardinalities, network.n_classes(), max_cells) {}
 
   /// Only rows with missing features need these: made for the first of them. Search has logarithms only, and its rows
   /// must get the same bits.
@@ -163,7 +163,8 @@ void with_loader(const CodeBatch& batch, std::size_t n_features, Use use) {
 
 }  // namespace
 
-Predictor::Predictor(const Network& network) : tables_(std::make_unique<const Tables>(network)) {}
+Predictor::Predictor(const Network& network, std::uint64_t max_cells)
+    : tables_(std::make_unique<const Tables>(network, max_cells)) {}
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;

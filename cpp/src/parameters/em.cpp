@@ -14,7 +14,7 @@ namespace tanager {
 
 FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options, int threads) {
   check_fit(options.alpha, true, options.tol);
-  const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior);
+  const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior, options.max_cells);
   const SoftmaxFamilies families(structure, data.cardinalities(), data.n_classes());
   const Network start = start_network(structure, data, options.alpha > 0 ? options.alpha : 1.0, options.class_prior);
   std::vector<double> probabilities = families.parameters(start), counts(probabilities.size());

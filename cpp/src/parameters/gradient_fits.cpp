@@ -177,10 +177,10 @@ void Tuning::make_fold(const Structure& structure, const Dataset& data, std::siz
   if (train.empty() || test.empty()) throw InvalidInput(join_text("fold ", k, " or the rest of the rows is empty"));
   const Dataset rest = data.subset(train);
   const Network start = start_network(structure, rest, options_.alpha, options_.class_prior);
-  RowLikelihood rows(structure, rest, RowGoal::kConditionalLikelihood, options_.class_prior);
+  RowLikelihood rows(structure, rest, RowGoal::kConditionalLikelihood, options_.class_prior, options_.max_cells);
   Fold& fold = folds_[k];
   fold.test = std::make_unique<RowLikelihood>(structure, data.subset(test), RowGoal::kConditionalLikelihood,
-                                              options_.class_prior);
+                                              options_.class_prior, options_.max_cells);
   const auto change = distance(rows.parameters(start), options_.l2);
   fold.fit = std::make_unique<Fit>(std::move(rows), start, options_.method, change, options_.keep_going, true, threads);
   judge(fold);
@@ -290,7 +290,7 @@ FitResult interrupted(Network start) {
 FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options, int threads) {
   check_fit(options.alpha, true, options.tol);
   Network start = start_network(structure, data, options.alpha > 0 ? options.alpha : 1.0, options.class_prior);
-  const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior);
+  const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior, options.max_cells);
   try {
     Fit fit(rows, start, options.method, log_prior(structure, data, options.alpha, options.class_prior.size()),
             options.keep_going, false, threads);
@@ -307,7 +307,7 @@ FitResult estimate_elr(const Structure& structure, const Dataset& data, const El
   if (!(options.l2 >= 0 && options.l2 < INFINITY))
     throw InvalidInput(join_text("l2 must be finite and not negative, but is ", options.l2));
   Network start = start_network(structure, data, options.alpha, options.class_prior);
-  RowLikelihood rows(structure, data, RowGoal::kConditionalLikelihood, options.class_prior);
+  RowLikelihood rows(structure, data, RowGoal::kConditionalLikelihood, options.class_prior, options.max_cells);
   try {
     FitResult result{start, {}, {}, {}, {}, {}, FitStop::kIterationLimit};
     std::size_t most = options.max_iter;

@@ -72,7 +72,8 @@ double judge_row(std::span<double> logs, std::size_t truth, double weight, RowJu
 
 class RowLikelihood::State {
  public:
-  State(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior);
+  State(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior,
+        std::uint64_t max_cells);
 
   const SoftmaxFamilies& families() const { return families_; }
   double total_weight() const { return total_weight_; }
@@ -109,7 +110,7 @@ class RowLikelihood::State {
 };
 
 RowLikelihood::State::State(const Structure& structure, const Dataset& data, RowGoal goal,
-                            std::vector<double> class_prior)
+                            std::vector<double> class_prior, std::uint64_t max_cells)
     : families_(structure, data.cardinalities(), data.n_classes()), goal_(goal), class_prior_(std::move(class_prior)) {
   check(data);
   for (std::size_t row = 0; row < data.n_rows(); ++row) total_weight_ += data.is_weighted() ? data.weights()[row] : 1.0;
@@ -122,7 +123,7 @@ RowLikelihood::State::State(const Structure& structure, const Dataset& data, Row
   if (ForestRows::suits(structure))
     forest_.emplace(families_);
   else
-    inference_.emplace(structure, families_.cardinalities(), data.n_classes());
+    inference_.emplace(structure, families_.cardinalities(), data.n_classes(), max_cells);
   const std::size_t n = data.n_features();
   codes_.resize(incomplete_rows_.size() * n);
   for (std::size_t f = 0; f < n; ++f)
@@ -339,8 +340,8 @@ void RowLikelihood::State::check_size(std::size_t n, const char* what) const {
 }
 
 RowLikelihood::RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal,
-                             std::vector<double> class_prior)
-    : state_(std::make_shared<const State>(structure, data, goal, std::move(class_prior))) {}
+                             std::vector<double> class_prior, std::uint64_t max_cells)
+    : state_(std::make_shared<const State>(structure, data, goal, std::move(class_prior), max_cells)) {}
 
 std::size_t RowLikelihood::n_parameters() const {
   return state_->families().n_parameters();

@@ -141,7 +141,12 @@ class Search {
 SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
                               const SearchOptions& options, int threads) {
   check(data, options);
-  return Search(data, fold_of_row, options, threads).run();
+  try {
+    return Search(data, fold_of_row, options, threads).run();
+  } catch (const CliqueTooLarge& error) {
+    throw CliqueTooLarge(join_text(error.what(), "; a search sets max_cells to memory_limit / ", kBytesPerCliqueCell),
+                         error.features());
+  }
 }
 
 }  // namespace tanager

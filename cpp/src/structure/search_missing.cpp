@@ -70,7 +70,9 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
 
   std::vector<double> logs(rows_.n_classes()), sums(width);
   std::vector<Code> codes(n);
-  const Inference inference(structure, cardinalities, rows_.n_classes());
+  const std::uint64_t max_cells =
+      std::clamp<std::uint64_t>(memory_limit_ / kBytesPerCliqueCell, kMaxCliqueCells, kMostCliqueCells);
+  const Inference inference(structure, cardinalities, rows_.n_classes(), max_cells);
   Inference::Workspace work;
   std::size_t next = 0;
   for (std::size_t k = 0; k < rows_.n_folds(); ++k) {

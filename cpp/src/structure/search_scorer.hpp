@@ -25,6 +25,10 @@ struct ScoredMove {
   double score;
 };
 
+/// A search lets exact inference have so many cells that they fill its memory limit, at this many bytes each; but never
+/// less than anybody else has.
+inline constexpr std::size_t kBytesPerCliqueCell = 64;
+
 class SearchScorer {
  public:
   SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,

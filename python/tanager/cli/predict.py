@@ -57,6 +57,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="columns that are no features; only for models that were learned without names of columns",
     )
+    parser.add_argument(
+        "--max-cells",
+        metavar="N",
+        type=int,
+        help="limit of exact inference for rows with missing values (default: 16777216); the error message that names "
+        "it says how many cells are needed",
+    )
     add_running(parser, seed=False)
 
 
@@ -71,6 +78,8 @@ def run(options: argparse.Namespace) -> None:
     from ._training import open_data
 
     model, clf = open_predictor(options, "rows")
+    if options.max_cells is not None and hasattr(clf, "network_"):
+        clf.network_.max_cells = options.max_cells
     sources = open_data(options)
     first = sources[0]
     keep = first.names if options.keep == ["all"] and "all" not in first.names else options.keep
