@@ -378,7 +378,7 @@ class Network(Shareable):
 
     @property
     def max_cells(self) -> int:
-        """The limit of exact inference, in cells of 16 to 40 bytes; 2**24 unless another is set.
+        """The limit of exact inference, in cells of about 24 bytes; 2**24 unless another is set.
 
         Queries and predictions of rows with missing values that need more are refused with a `ValueError` that says how
         many they need. Setting it to more, at most 2**32 - 1, changes no answer. It also holds for predictions of the

@@ -35,7 +35,7 @@ struct InferenceTables {
 };
 
 /// Unless told otherwise (`max_cells`), the cells of all cliques of a junction tree together may not number more than
-/// this, classes included. A cell takes 16 to 40 bytes.
+/// this, classes included. A cell takes about 24 bytes.
 inline constexpr std::uint64_t kMaxCliqueCells = std::uint64_t{1} << 24;
 /// No larger limit can be set: cells are numbered with 32 bits.
 inline constexpr std::uint64_t kMostCliqueCells = (std::uint64_t{1} << 32) - 1;
