@@ -31,6 +31,8 @@ from .discretize import interval_labels
 #: What our property lines start with.
 MARK = "tanager_"
 RESERVED = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
+# Integers beyond 64 bits can be chosen such that all of them have one hash, and sets of many then take forever.
+_MOST_WIDE = 1000
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*|[0-9]+")
 
 
@@ -96,6 +98,7 @@ def _unique(texts: Sequence[str], otherwise: str, keep: Callable[[str], bool], k
     """Return a text for each, all different; those that can stay as they are come first."""
     chosen: dict[int, str] = {}
     taken: set[str] = set()
+    numbers: dict[str, int] = {}  # the next to try of every text, so that none is tried twice
     for i, text in enumerate(texts):
         if keep(text) and key(text) not in taken:
             chosen[i] = text
@@ -103,10 +106,9 @@ def _unique(texts: Sequence[str], otherwise: str, keep: Callable[[str], bool], k
     for i, text in enumerate(texts):
         if i not in chosen:
             base = candidate = plain(text, otherwise)
-            number = 2
             while key(candidate) in taken:
+                number = numbers[base] = numbers.get(base, 1) + 1
                 candidate = f"{base}_{number}"
-                number += 1
             chosen[i] = candidate
             taken.add(key(candidate))
     return [chosen[i] for i in range(len(texts))]
@@ -168,6 +170,8 @@ def restored(name: str, labels: Sequence[str], properties: Sequence[str], where:
             found = list(interval_labels(cuts))
         elif "labels" in told:
             found = [_label(text) for text in told["labels"].split(",")]
+            if sum(isinstance(label, int) and abs(label) >= 2**63 for label in found) > _MOST_WIDE:
+                raise ValueError(f"more than {_MOST_WIDE:,} whole numbers do not fit 64 bits")
     except (ArithmeticError, LookupError, ValueError) as error:
         raise ValueError(
             f"{where}a property of {shortened(name)!r} cannot be understood: {shortened(str(error))}"

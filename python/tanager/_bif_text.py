@@ -11,16 +11,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from ._bif_names import restored
 from ._bif_scanner import Scanner
-from ._exchange import LOOSE, Variable, check_cycles, check_parents, checked_table, first_twice, shortened, table_cells
+from ._exchange import (
+    LOOSE,
+    Variable,
+    check_axes,
+    check_cycles,
+    check_parents,
+    checked_table,
+    first_twice,
+    shortened,
+    table_cells,
+)
 from ._labeled import Floats
 
-#: Tables that are mostly one "default" line may be this large: a short text must not fill the memory.
-MAX_DEFAULT_CELLS = 1 << 24
+#: How many cells the "default" lines of a text may fill, in all tables together: a short text must not fill the memory.
+MAX_DEFAULT_CELLS = 1 << 22
 
 _WORD = re.compile(r"[A-Za-z]+")
 _PROPERTY = re.compile(r"property\b")
@@ -29,7 +40,8 @@ _SIZE = re.compile(r"\s*\[\s*([0-9]{1,9})\s*\]\s*\{")
 _HEADER_END = re.compile(r"\)\s*\{")
 _INTERVAL = re.compile(r"[\[(\]][^\s,;\[\](){}]*\s*[,;]\s*[^\s,;\[\](){}]*[\])\[]")
 _UNIT = re.compile(r"[^\s,}]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# No digit can be matched in two ways, which would take quadratic time.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DELIMITER = re.compile(r"[,)]")
 
 
@@ -42,8 +54,20 @@ class _Declared:
     labels: list[str] = field(default_factory=list)
     properties: list[str] = field(default_factory=list)
 
+    @cached_property
     def index(self) -> dict[str, int]:
+        """The position of every label."""
         return {label: i for i, label in enumerate(self.labels)}
+
+    @cached_property
+    def lengths(self) -> set[int]:
+        """How long labels are."""
+        return set(map(len, self.labels))
+
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest label."""
+        return max(self.lengths)
 
 
 @dataclass(frozen=True)
@@ -57,11 +81,11 @@ class _Block:
 
 @dataclass
 class _Entries:
-    """What a probability block lists: a whole table, or rows with their places, and what all other rows are."""
+    """What a probability block lists: a whole table, or rows by number with their places, and what all others are."""
 
     whole: list[float] | None = None
     default: list[float] | None = None
-    rows: dict[tuple[int, ...], tuple[list[float], int]] = field(default_factory=dict)
+    rows: dict[int, tuple[list[float], int]] = field(default_factory=dict)
 
 
 def parse_bif(text: str, source: str = "") -> tuple[list[Variable], str | None]:
@@ -87,6 +111,7 @@ class _Reader(Scanner):
     def __init__(self, text: str, source: str):
         super().__init__(text, source)
         self._declared: dict[str, _Declared] = {}
+        self._default_cells = 0
 
     # -- the first pass
 
@@ -273,6 +298,8 @@ class _Reader(Scanner):
     def _table(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> Floats:
         where = self._where(block.start)
         size, sizes = len(variable.labels), [len(p.labels) for p in parents]
+        table_cells(variable.name, sizes, where)
+        check_axes(variable.name, len(sizes), where)
         found = self._entries(variable, parents, block)
         if found.whole is not None:
             if found.rows or found.default is not None:
@@ -286,7 +313,6 @@ class _Reader(Scanner):
     def _entries(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> _Entries:
         """Read the entries of a block, in any order: the whole table, rows, and what all other rows are."""
         name, size = variable.name, len(variable.labels)
-        indices = [p.index() for p in parents]
         found = _Entries()
         position, end = block.body
         while (position := self._skip(position)) < end:
@@ -294,7 +320,7 @@ class _Reader(Scanner):
             word = _WORD.match(self._mask, position)
             kind, after = (word.group(), word.end()) if word else ("", position)
             if self._mask[position] == "(":
-                index, position = self._configuration(position + 1, parents, indices)
+                index, position = self._configuration(position + 1, parents)
                 if index in found.rows:
                     raise self._error(start, f"the table of {name!r} has a configuration twice")
                 numbers, position = self._numbers(position, size, name)
@@ -320,47 +346,52 @@ class _Reader(Scanner):
                 raise ValueError(
                     f"{where}the table of {name!r} has {number} of {configurations:,} configurations and no default"
                 )
-            table_cells(name, shape, where, MAX_DEFAULT_CELLS)
-        table = np.empty(shape)
+            self._default_cells += (configurations - len(found.rows)) * shape[-1]
+            if self._default_cells > MAX_DEFAULT_CELLS:
+                raise ValueError(
+                    f"{where}the table of {name!r} has too many cells filled by default: {self._default_cells:.3g} in all "
+                    f"tables up to here, but at most {MAX_DEFAULT_CELLS:,} are possible"
+                )
+        table = np.empty((configurations, shape[-1]))
         if found.default is not None:
             table[...] = found.default
-        for index, (numbers, start) in found.rows.items():
+        for row, (numbers, start) in found.rows.items():
             if not (abs(sum(numbers) - 1) <= LOOSE and min(numbers) >= 0):
                 checked_table(name, np.array(numbers), [], self._where(start))  # names the line
-            table[index] = numbers
-        return table
+            table[row] = numbers
+        return table.reshape(shape)
 
-    def _configuration(
-        self, position: int, parents: Sequence[_Declared], indices: Sequence[dict[str, int]]
-    ) -> tuple[tuple[int, ...], int]:
-        """Read one label of each parent, and the parenthesis after them."""
-        found = []
-        for i, (parent, index) in enumerate(zip(parents, indices, strict=True)):
+    def _configuration(self, position: int, parents: Sequence[_Declared]) -> tuple[int, int]:
+        """Read one label of each parent, and the parenthesis after them; return the number of the row they stand for."""
+        row = 0
+        for i, parent in enumerate(parents):
             position = self._skip(position)
             end = self._quoted(position)
             if end is None:
-                end = self._label_end(position, parent, index)
+                end = self._label_end(position, parent)
             label = self._unquoted(position, end)
-            if label not in index:
+            if label not in parent.index:
                 raise self._error(position, f"{parent.name!r} has no value {shortened(label)!r}")
-            found.append(index[label])
+            row = row * len(parent.labels) + parent.index[label]
             position = self._skip(end)
             if i + 1 < len(parents) and self._mask.startswith(",", position):
                 position += 1
-        return tuple(found), self._expect(")", position, f"after the values of {len(parents)} parents")
+        return row, self._expect(")", position, f"after the values of {len(parents)} parents")
 
-    def _label_end(self, position: int, parent: _Declared, index: dict[str, int]) -> int:
+    def _label_end(self, position: int, parent: _Declared) -> int:
         """Return where a label ends: at the first delimiter before which the text is a known label."""
-        longest = max(map(len, index))
-        first = ""
+        first = None
         for delimiter in _DELIMITER.finditer(self._mask, position):
-            label = self._text[position : delimiter.start()].strip()
-            if label in index:
+            end = delimiter.start()
+            while end > position and self._text[end - 1].isspace():
+                end -= 1
+            first = end if first is None else first
+            # Only texts as long as a label are looked at: a label may have many commas in it.
+            if end - position in parent.lengths and self._text[position:end] in parent.index:
                 return delimiter.start()
-            first = first or label
-            if len(label) > longest:
+            if end - position > parent.longest:
                 break
-        raise self._error(position, f"{parent.name!r} has no value {shortened(first)!r}")
+        raise self._error(position, f"{parent.name!r} has no value {shortened(self._text[position:first])!r}")
 
     def _numbers(self, position: int, expected: int, name: str) -> tuple[list[float], int]:
         end = self._find(";", position, "a list of probabilities")

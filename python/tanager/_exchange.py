@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: How far the probabilities of a distribution may be from one together: files print as few as two digits.
 LOOSE = 0.01 + 1e-9
+#: A table has an axis for each of them, and one more; NumPy 1 has at most 32.
+MAX_PARENTS = 31
 #: Up to here they are taken as they stand, so that what was written exactly is read exactly.
 EXACT = 1e-9
 
@@ -58,7 +60,7 @@ def variables_of(network: Network) -> list[Variable]:
         cpt = network.cpt(name)
         own = cpt.names.index(name)
         table = np.ascontiguousarray(np.moveaxis(cpt.values, own, -1))
-        column = None if name == network.class_name else network._encoder.columns[network.feature_names.index(name)]
+        column = None if name == network.class_name else network._encoder.columns[network._position[name]]
         cuts = None if column is None else column.cuts
         found.append(Variable(name, cpt.labels[own], [n for n in cpt.names if n != name], table, cuts))
     return found
@@ -131,19 +133,20 @@ def _check(variables: Sequence[Variable]) -> None:
 
 def check_parents(name: str, parents: Sequence[str], known: Mapping[str, Any], where: str) -> None:
     """Refuse parents that are not there, or there twice."""
-    for i, parent in enumerate(parents):
+    for parent in parents:
         if parent not in known:
             raise ValueError(f"{where}{name!r} has the parent {shortened(parent)!r}, but there is no such variable")
-        if parent in parents[:i]:
-            raise ValueError(f"{where}{name!r} has the parent {parent!r} twice")
+    twice = first_twice(parents)
+    if twice is not None:
+        raise ValueError(f"{where}{name!r} has the parent {parents[twice]!r} twice")
 
 
 def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
     """Refuse arcs that form a cycle, and name it."""
-    left = {name: len(found) for name, found in parents.items()}
+    left = {name: len(of_name) for name, of_name in parents.items()}
     children: dict[str, list[str]] = {name: [] for name in parents}
-    for name, found in parents.items():
-        for parent in found:
+    for name, of_name in parents.items():
+        for parent in of_name:
             children[parent].append(name)
     free = [name for name, number in left.items() if not number]
     while free:
@@ -156,10 +159,13 @@ def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
     if not left:
         return
     # Each of the rest has a parent among the rest: following them must come back to where it was.
-    path = [next(iter(left))]
-    while path[-1] not in path[:-1]:
-        path.append(next(p for p in parents[path[-1]] if p in left))
-    cycle = path[path.index(path[-1]) :][::-1]
+    path: dict[str, None] = {}
+    name = next(iter(left))
+    while name not in path:
+        path[name] = None
+        name = next(p for p in parents[name] if p in left)
+    found = list(path)
+    cycle = [*found[found.index(name) :], name][::-1]
     raise ValueError(f"the arcs {shortened(' -> '.join(map(repr, cycle)), 200)} form a cycle")
 
 
@@ -171,6 +177,12 @@ def table_cells(name: str, sizes: Sequence[int], where: str, limit: int = _core.
             f"{where}the table of {name!r} would have {cells:.3g} cells, but at most {limit:,} are possible"
         )
     return cells
+
+
+def check_axes(name: str, n_parents: int, where: str) -> None:
+    """Refuse a table with more axes than every version of NumPy has; only parents of one value can be so many."""
+    if n_parents > MAX_PARENTS:
+        raise ValueError(f"{where}{name!r} has {n_parents:,} parents, but at most {MAX_PARENTS} are possible")
 
 
 def checked_table(name: str, table: Floats, labels: Sequence[Sequence[Any]], where: str) -> Floats:

@@ -13,10 +13,11 @@ from xml.parsers import expat
 import numpy as np
 
 from ._bif_names import restored
-from ._exchange import Variable, check_cycles, check_parents, checked_table, shortened, table_cells
+from ._exchange import Variable, check_axes, check_cycles, check_parents, checked_table, shortened, table_cells
 from ._labeled import Floats
 
 _DEEPEST = 32
+_MOST_ATTRIBUTES = 100
 _TEXTS = frozenset({"NAME", "OUTCOME", "VALUE", "PROPERTY", "FOR", "GIVEN", "TABLE"})
 
 
@@ -55,7 +56,7 @@ class _Events:
         self._source = source
         self._parts: list[_Part] = []
         self._open: list[str] = []
-        self._networks = 0
+        self._networks = self._attributes = 0
         self._text: list[str] | None = None
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
@@ -63,6 +64,7 @@ class _Events:
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._characters
         self._parser.EntityDeclHandler = self._entity
+        self._parser.AttlistDeclHandler = self._attribute
         self._parser.ExternalEntityRefHandler = self._external
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
@@ -111,6 +113,11 @@ class _Events:
         if self._text is not None and len(self._open) == 3 and self._parts and self._open[-1] == self._parts[-1].kind:
             self._parts[-1].texts.setdefault(tag.upper(), []).append("".join(self._text))
         self._text = None
+
+    def _attribute(self, *_: Any) -> None:
+        self._attributes += 1
+        if self._attributes > _MOST_ATTRIBUTES:  # the parser looks at all of them for every element
+            raise self._fail(f"more than {_MOST_ATTRIBUTES} attributes are declared")
 
     def _entity(self, name: str, *_: Any) -> None:
         raise self._fail(f"the entity {shortened(name)!r} is declared, but files with entities are not read")
@@ -178,6 +185,7 @@ class _Meaning:
         where = self._where(part)
         sizes = [*map(len, labels), size]
         cells = table_cells(name, sizes, where)
+        check_axes(name, len(labels), where)
         words = part.one("TABLE", where).split()
         if len(words) != cells:
             raise ValueError(f"{where}the table of {name!r} must have {cells} numbers, but has {len(words)}")

@@ -109,6 +109,10 @@ class Network(Shareable):
         self.classes = classes
 
     @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.feature_names)}
+
+    @cached_property
     def _parents(self) -> list[list[int] | None]:
         return self._core.parents
 
@@ -423,7 +427,7 @@ class Network(Shareable):
             return self._predictor.predict(columns, table.n_rows, output), codes
 
     def _feature_parents(self, name: str) -> tuple[int, list[int]]:
-        position = self.feature_names.index(name) if name in self.feature_names else -1
+        position = self._position.get(name, -1)
         parents = self._parents[position] if position >= 0 else None
         if parents is None:
             raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.features)}")
