@@ -72,6 +72,7 @@ class CsvSource:
         self._path: str | None = None if name == DASH else name
         self._kept: Any = None
         self._started = False
+        self._n_rows: int | None = None  # known when all have been read once
         self._only_names = False  # and no line end after them
         with reading(self.shown):
             self.names = self._read_names()
@@ -103,14 +104,24 @@ class CsvSource:
         )
         with (
             reading(self.shown, self._with_name),
-            self._opened() as (file, position),
+            self._opened() as (file, size),
             closing(self._open(file, convert)) as reader,
         ):
-            for batch in reader:
+            n_rows = 0
+            # Arrow reads ahead, so that the place in the file tells nothing; but every block becomes a batch.
+            for n_blocks, batch in enumerate(reader, start=1):
+                n_rows += batch.num_rows
                 if batch.num_rows:
                     if tell is not None:
-                        tell(batch.num_rows, position())
+                        tell(batch.num_rows, self._share(n_rows, n_blocks, size))
                     yield batch
+            self._n_rows = n_rows
+
+    def _share(self, n_rows: int, n_blocks: int, size: int | None) -> float | None:
+        """Return how much of the file has been read, as far as that is known."""
+        if self._n_rows:
+            return min(1.0, n_rows / self._n_rows)
+        return None if size is None else min(1.0, n_blocks * self._block / size)
 
     def widen(self, kinds: dict[str, Kind], tell: Tell | None = None, *, class_name: str | None = None) -> int:
         """Look at all rows, and let columns be of less narrow kinds where their cells ask for it; return how many rows.
@@ -179,19 +190,20 @@ class CsvSource:
         return names
 
     @contextmanager
-    def _opened(self) -> Iterator[tuple[Any, Callable[[], float | None]]]:
-        """Open the file, and yield it with what tells how much of it has been read."""
+    def _opened(self) -> Iterator[tuple[Any, int | None]]:
+        """Open the file, and yield it with the size of its text, if known."""
         if self._path is None:
             if self._started:
                 raise InputError("standard input can be read only once")
             self._started = True
             file: Any = pa.PythonFile(self._rest, mode="r")
-            yield pa.CompressedInputStream(file, "gzip") if self._compressed else file, lambda: None
+            yield pa.CompressedInputStream(file, "gzip") if self._compressed else file, None
             return
         with pa.OSFile(self._path) as raw:
-            size = max(raw.size(), 1)
-            stream = pa.CompressedInputStream(raw, "gzip") if self._compressed else raw
-            yield stream, lambda: 1.0 if raw.closed else min(1.0, raw.tell() / size)
+            if self._compressed:
+                yield pa.CompressedInputStream(raw, "gzip"), None
+            else:
+                yield raw, max(raw.size(), 1)
 
     def _open(self, file: Any, convert: Any) -> Any:
         names = {} if self._header else {"column_names": self.names}

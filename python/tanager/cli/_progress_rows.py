@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from ._csv import Tell
 
@@ -26,7 +27,7 @@ def rows_bar(what: str) -> Iterator[Tell]:
         return
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
     except ImportError:  # no reason to fail
         yield lambda _rows, _share: None
         return
@@ -34,8 +35,6 @@ def rows_bar(what: str) -> Iterator[Tell]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[rows]}"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None, rows="")
@@ -44,12 +43,13 @@ def rows_bar(what: str) -> Iterator[Tell]:
         def tell(rows: int, share: float | None) -> None:
             nonlocal done
             done += rows
-            speed = done / max(time.perf_counter() - start, 1e-9)
-            shown = f"{done:,} rows, {_short(speed)} rows/s"
-            if share is None:
+            seconds = max(time.perf_counter() - start, 1e-9)
+            shown = f"{done:,} rows, {_short(done / seconds)} rows/s"
+            if not share:
                 progress.update(task, rows=shown)
             else:
-                progress.update(task, total=1.0, completed=share, rows=shown)
+                left = timedelta(seconds=round(seconds * (1 - share) / share))
+                progress.update(task, total=1.0, completed=share, rows=f"{shown}, {left} left")
 
         yield tell
 
