@@ -22,6 +22,7 @@ LABELS = {
     "str": ["no", "yes", "", "1", "maybe so", "ß", "0", "z"],
     "bool": [False, True],
     "float": [0.0, 1.0, 2.0, -1.0, 1e15, 3.0, 4.0, 5.0],
+    "long": [2**53, 2**53 + 1, 2**63, 2**63 + 1, 5, -1, "a", "a\0"],
     "mixed": [0, "0", 1, "one", 2, (1, 2), "", 3],
 }
 
@@ -75,8 +76,10 @@ class Batch:
         return self.take([i for i, w in enumerate(self.all_weights()) if w > 0])
 
 
-def pool_of(rng, kind) -> list:
+def pool_of(rng, kind, n_columns) -> list:
     r = int(rng.choice([1, 2, 2, 3, 3, 4, 6]))
+    if n_columns == 1 and kind == "category" and rng.random() < 0.5:
+        return [f"v{i}" for i in rng.permutation(300)]  # codes of 16 bits
     if kind == "int":
         base = int(rng.choice([0, -2, 100, 2**33, -(2**50), 250]))
         return [base + int(k) for k in rng.permutation(2 * r)[:r]]
@@ -109,7 +112,7 @@ def make_schema(rng) -> Schema:
     return Schema(
         container,
         kinds,
-        [pool_of(rng, kind) for kind in kinds],
+        [pool_of(rng, kind, n) for kind in kinds],
         bool(rng.integers(2)),
         label_kind,
         [pool[i] for i in rng.permutation(len(pool))[:n_classes]],
@@ -160,7 +163,7 @@ def make_weights(rng, kind, n_rows) -> list[float] | None:
 
 def native_labels(schema: Schema, y):
     variant = schema.variant % 4
-    if variant == 0 or schema.label_kind == "mixed":
+    if variant == 0 or schema.label_kind in ("long", "mixed"):
         return list(y)
     if variant == 1 and schema.label_kind == "str":
         return pd.Series(y, dtype="category", name="class")
@@ -234,7 +237,7 @@ def arrow_array(schema, i, values):
     kind = schema.kinds[i]
     if kind == "category":
         places = [None if v is None else schema.pools[i].index(v) for v in values]
-        return pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), pa.array(schema.pools[i], pa.string()))
+        return pa.DictionaryArray.from_arrays(pa.array(places, pa.int16()), pa.array(schema.pools[i], pa.string()))
     types = {"int": pa.int64(), "bool": pa.bool_(), "float": pa.float64(), "float32": pa.float32(), "str": pa.string()}
     if schema.variant % 2 and len(values) > 1:  # two chunks, the second one a slice
         half = len(values) // 2
@@ -265,10 +268,13 @@ def is_cut(schema: Schema, columns, i, numeric="float") -> bool:
 
 def learn_coding(schema: Schema, batch: Batch, i, clf, y) -> Coding:
     values, discretizer = batch.columns[i], clf.discretizer
-    if discretizer is not None and is_cut(schema, batch.columns, i, clf.numeric_features):
+    is_declared = clf.categories is not None and clf.categories[i] is not None
+    if not is_declared and discretizer is not None and is_cut(schema, batch.columns, i, clf.numeric_features):
         if all(v is None for v in values):
             return Coding(cuts=[])
         return Coding(cuts=find_cuts(discretizer, values, y, batch.all_weights()))
+    if is_declared:
+        return Coding(list(clf.categories[i]), None, declared=True)
     if schema.kinds[i] == "category":
         return Coding(list(schema.pools[i]), None, declared=True)
     return learn_categories(values)
