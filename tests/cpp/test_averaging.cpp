@@ -188,6 +188,14 @@ TEST(one_feature_is_naive_bayes) {
   }
 }
 
+TEST(log_posteriors_too_small_for_a_probability) {
+  // P(class 1 | row) = 1e-330 has a logarithm, although no double holds it.
+  const AodePredictor predictor(Aode({2}, {1.0, 1e-300}, {1.0, 1e-30, 0.0, 1.0}, {}, {1.0, 1.0}));
+  const auto logs = predict_one(predictor, {0}, Output::kLogPosterior);
+  CHECK_EQ(logs[0], 0.0);
+  CHECK_NEAR(logs[1], std::log(1e-300) + std::log(1e-30), 1e-12);
+}
+
 TEST(class_prior_replaces_the_estimate) {
   std::mt19937_64 random(5);
   const CountSet counts = draw_counts(random, {30, 3, 3, 2}, {2, 3, 2});

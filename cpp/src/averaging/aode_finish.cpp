@@ -57,6 +57,15 @@ double scaled_log(double number, double power) {
   return std::log(fraction) + (own + power) * std::numbers::ln2;
 }
 
+/// ln(number / sum * 2^power), also where the quotient is too small for a double.
+double scaled_log_ratio(double number, double sum, double power) {
+  const double ratio = number / sum;
+  if (ratio >= std::numeric_limits<double>::min() || number == 0) return scaled_log(ratio, power);
+  int own = 0;
+  const double fraction = std::frexp(number, &own);
+  return scaled_log(fraction / sum, own + power);
+}
+
 void log_joint(const Row& row, std::uint32_t n_models, double* out) {
   const double models = std::max(n_models, 1U);  // naive Bayes is one
   for (std::size_t c = 0; c < row.n_classes; ++c) out[c] = scaled_log(row.sums[c] / models, row.power(c) - kStartPower);
@@ -66,8 +75,8 @@ void log_posterior(const Row& row, double* out) {
   const double sum = weigh(row, out);
   const double largest = row.largest_power();
   for (std::size_t c = 0; c < row.n_classes; ++c)
-    out[c] =
-        sum > 0 ? scaled_log(row.sums[c] / sum, row.power(c) - largest) : -std::log(static_cast<double>(row.n_classes));
+    out[c] = sum > 0 ? scaled_log_ratio(row.sums[c], sum, row.power(c) - largest)
+                     : -std::log(static_cast<double>(row.n_classes));
 }
 
 }  // namespace
