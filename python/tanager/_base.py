@@ -19,6 +19,7 @@ from . import _core
 from ._encoding import Encoder, Table, encode_labels, learn_encoding, read_table
 from ._labels import class_name
 from ._merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
+from ._nested_settings import NestedSettings
 from ._queries import named_refusal
 from ._reading_methods import ReadingMethods
 from ._settings import SHOWN, Learned, Learning, Predicts, Requirements, Schema
@@ -56,7 +57,7 @@ def _learns_in_parts(clf: BaseClassifier) -> bool:
     return True
 
 
-class BaseClassifier(ReadingMethods, StreamMethods, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
+class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
     """The road from a table to predictions; see `BayesNetClassifier` for the parameters."""
 
     classes_: npt.NDArray[Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ._network_base import BaseNetworkClassifier
@@ -106,6 +107,9 @@ class BayesNetClassifier(BaseNetworkClassifier):
             verbose=verbose,
         )
         self.structure = structure
+
+    def _resolvers(self) -> dict[str, Callable[[Any], Any]]:
+        return {**super()._resolvers(), "structure": resolve_structure}
 
     def _structure(self) -> StructureLearner:
         return resolve_structure(self.structure)

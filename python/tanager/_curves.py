@@ -165,7 +165,8 @@ def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -
     _check_rows(probabilities, truth)
     known = known_classes(y_true, classes)
     if of is None and len(known) != 2:
-        raise ValueError(f"of must say which class is meant where there are not two, but there are {len(known)}")
+        some = ", ".join(map(repr, known[:10])) + (", ..." if len(known) > 10 else "")
+        raise ValueError(f"there are {len(known)} classes, so say which one the curve is for: pass of=, one of {some}")
     code = _code_of(of, known)
     p, own = probabilities[:, code], truth == code
     order = np.argsort(-p, kind="stable")

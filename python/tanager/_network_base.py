@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy.typing as npt
@@ -57,6 +58,9 @@ class BaseNetworkClassifier(BaseClassifier):
     @abstractmethod
     def _structure(self) -> StructureLearner:
         """Return the structure learner."""
+
+    def _resolvers(self) -> dict[str, Callable[[Any], Any]]:
+        return {**super()._resolvers(), "parameters": resolve_parameters}
 
     def _requirements(self, schema: Schema) -> Requirements:
         return self._structure()._requirements(schema.feature_names, schema.class_name)

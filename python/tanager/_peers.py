@@ -21,7 +21,8 @@ def imported(module: str, package: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f"{purpose} needs {package}, which cannot be imported: pip install {package}") from error
+        wanted = "'tanager[onnx]'" if package == "onnx" else package
+        raise ImportError(f"{purpose} needs {package}, which cannot be imported: pip install {wanted}") from error
 
 
 # -- pgmpy

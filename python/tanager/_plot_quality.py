@@ -152,8 +152,7 @@ def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, Roc
         if not 1 <= len(clf) <= len(COLORS):
             raise ValueError(f"from 1 to {len(COLORS)} classifiers or curves can be told apart, but {len(clf)} came")
         found = [
-            (str(name), one if isinstance(one, RocCurve) else roc_curve(y, *_predicted(one, X, y)))
-            for name, one in clf.items()
+            (str(name), one if isinstance(one, RocCurve) else _curve_of_two(one, X, y)) for name, one in clf.items()
         ]
         whose = {curve.of for _, curve in found}
         return _finite(found), [], f"ROC of {short(whose.pop())}" if len(whose) == 1 else "ROC"
@@ -173,6 +172,16 @@ def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, Roc
     title = f"mean AUC {np.mean([curve.auc for _, curve in drawn]):.3f}, {counted(len(proba), 'row')}"
     own = [(name, curve) for name, curve in drawn if name in chosen]
     return own, [curve for name, curve in drawn if name not in chosen], title
+
+
+def _curve_of_two(clf: Any, X: Any, y: Any) -> RocCurve:
+    proba, classes = _predicted(clf, X, y)
+    if len(classes) != 2:
+        raise ValueError(
+            f"plot_roc compares classifiers of two classes, but there are {len(classes)}: choose one class and pass curves "
+            "instead of classifiers, as in {name: evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_, of=label)}"
+        )
+    return roc_curve(y, proba, classes)
 
 
 def _finite(curves: list[tuple[str, RocCurve]]) -> list[tuple[str, RocCurve]]:

@@ -37,7 +37,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
-        raise ImportError("drawing needs matplotlib, which is not installed: pip install tanager[plot]") from error
+        raise ImportError("drawing needs matplotlib, which is not installed: pip install 'tanager[plot]'") from error
 
 
 def new_axes(width: float, height: float) -> Any:

@@ -1,4 +1,4 @@
-"""Pictures of what was learned and how good it is, with matplotlib (``pip install tanager[plot]``).
+"""Pictures of what was learned and how good it is, with matplotlib (``pip install 'tanager[plot]'``).
 
 Every function draws into the axes that it is given, or into those of a new figure that is large enough, and returns them.
 """

@@ -112,7 +112,7 @@ def test_roc_of_several_classifiers(two):
         plot_roc({"one": other})
     with pytest.raises(TypeError, match="a fitted classifier with predict_proba was expected, but a int came"):
         plot_roc(3, X, y)
-    with pytest.raises(ValueError, match="of must say which class is meant where there are not two, but there are 9"):
+    with pytest.raises(ValueError, match="plot_roc compares classifiers of two classes, but there are 9"):
         plot_roc({"one": many_classes()[0]}, *many_classes()[1:])
     with pytest.raises(ValueError, match="of must be one of the classes negative, positive, but is 'x'"):
         roc_curve(y, clf.predict_proba(X), of="x")

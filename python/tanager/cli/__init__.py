@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ._errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, leave, run_safely
 
@@ -39,9 +39,24 @@ exit codes: 0 all went well, 1 it failed, 2 the input or an option was wrong, 13
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read options, as usual; those given are kept for messages."""
+        self._given = list(args or ())
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and end with exit code 2."""
+        unknown = [name for name in self._given if name.startswith("--") and not self._has_option(name)]
+        if message.startswith("the following arguments are required") and unknown:
+            # argparse looks for what is missing first, which is hard to understand where an option is misspelled.
+            message = f"there is no option {unknown[0].partition('=')[0]}; {message}"
         self.exit(BAD_INPUT, f"{self.prog}: {message}; see '{self.prog} --help'\n")
+
+    def _has_option(self, text: str) -> bool:
+        name = text.partition("=")[0]
+        return any(option.startswith(name) for option in self._option_string_actions)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,6 +88,10 @@ def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> ar
         prog="tanager", description="Discrete Bayesian network classifiers.", epilog=_EPILOG, formatter_class=form
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument(
+        "--cmake-dir", action=_Folder, nargs=0, help="show the folder to pass to CMake as tanager_DIR and exit"
+    )
+    parser.add_argument("--include", action=_Folder, nargs=0, help="show the folder of the C++ headers and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=form)
@@ -92,4 +111,14 @@ class _Version(argparse.Action):
         from .. import __version__
 
         print(f"tanager {__version__}")  # noqa: T201
+        parser.exit(OK)
+
+
+class _Folder(argparse.Action):
+    """Show where a part of the C++ library is."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> None:
+        from .. import get_cmake_dir, get_include
+
+        print(get_include() if self.dest == "include" else get_cmake_dir())  # noqa: T201
         parser.exit(OK)

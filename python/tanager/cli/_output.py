@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -49,7 +49,7 @@ class TableWriter(ABC):
 
 @contextmanager
 def table_writer(name: str, form: Format, schema: Any, *, delimiter: str = ",") -> Iterator[TableWriter]:
-    """Yield what writes a table; the file appears when all went well."""
+    """Yield what writes a table; the file appears when all went well, and nothing is written before the first rows."""
     with whole_file(name) as file:
         writer = _make_writer(name, form, file, schema, delimiter)
         try:
@@ -68,21 +68,27 @@ def _make_writer(name: str, form: Format, file: Any, schema: Any, delimiter: str
     if form == "parquet":
         import pyarrow.parquet as pq
 
-        return _Other(pq.ParquetWriter(file, schema))
-    return _Other(pa.ipc.new_file(file, schema) if form == "arrow" else pa.ipc.new_stream(file, schema))
+        return _Other(lambda: pq.ParquetWriter(file, schema))
+    return _Other(lambda: pa.ipc.new_file(file, schema) if form == "arrow" else pa.ipc.new_stream(file, schema))
 
 
 class _Other(TableWriter):
     """Parquet and Arrow, as pyarrow writes them."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._writer: Any = None
 
     def write(self, batch: Any) -> None:
-        self._writer.write_batch(batch)
+        self._open().write_batch(batch)
 
     def close(self) -> None:
-        self._writer.close()
+        self._open().close()
+
+    def _open(self) -> Any:
+        if self._writer is None:
+            self._writer = self._make()
+        return self._writer
 
     def abandon(self) -> None:
         # A Parquet writer that is open would be closed when it is dropped, and complain that its file is so already.
@@ -103,17 +109,24 @@ class CsvWriter(TableWriter):
                 raise InputError(
                     f"the column {field.name!r} holds {field.type} values, which CSV cannot; leave it out, or write Parquet"
                 )
-        self._file.write((delimiter.join(_quoted(name, delimiter) for name in schema.names) + "\n").encode())
+        self._names = (delimiter.join(_quoted(name, delimiter) for name in schema.names) + "\n").encode()
 
     def write(self, batch: Any) -> None:
         from ._csv_text import csv_text
 
+        self._write_names()
         if batch.num_rows:
             self._file.write(csv_text(batch, self._delimiter))
 
     def close(self) -> None:
+        self._write_names()
         if self._compress:
             self._file.close()
+
+    def _write_names(self) -> None:
+        if self._names:
+            self._file.write(self._names)
+            self._names = b""
 
     def abandon(self) -> None:
         pass

@@ -31,7 +31,7 @@ examples:
 METHODS = (
     *("naive", "tan", "tan-aic", "tan-bic", "acll-tree", "kdb", "aode", "tbmatan", "sstbmatan"),
     *("naive+data-temperature", "naive+model-averaged", "naive+attribute-weighted", "tan+softened"),
-    *("tan+data-temperature", "acll-tree+acll-optimal", "naive+wanbia", "naive+elr", "tan+elr"),
+    *("tan+data-temperature", "acll-tree+acll-optimal", "naive+wanbia", "naive+elr", "tan+elr", "tan-bic+elr"),
     *("forward-join", "backward-join", "super-parent", "hill-climb", "pc", "three-phase"),
 )
 #: These differ from others only where cells are missing.
