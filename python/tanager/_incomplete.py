@@ -124,8 +124,9 @@ class EM(_RowLearner):
     The start are estimates from available cases, those of ``Dirichlet(alpha)``. The objective is the logarithm of the
     likelihood of classes and observed features plus alpha times the sum of the logarithms of all parameters. Its value
     after every iteration is in the classifier's ``parameter_trace_``. The class is known in every row; with ``class_prior``
-    its distribution stays as it is given. Inference is exact, for any structure. A missing feature with nothing observed
-    below it has no say in its row, which changes no optimum and takes fewer iterations.
+    its distribution stays as it is given, and the objective leaves out its logarithms, which do not change. Inference is
+    exact, for any structure. A missing feature with nothing observed below it has no say in its row, which changes no
+    optimum and takes fewer iterations.
 
     References
     ----------

@@ -73,4 +73,6 @@ def _value_kind(value: Any) -> str:
         return "strings"
     if isinstance(value, bool):
         return "booleans"
+    if isinstance(value, float):
+        return "whole floats"  # objects with a fraction among them are floats
     return "integers" if isinstance(value, int) else f"{type(value).__name__} values"

@@ -6,7 +6,7 @@ import hypothesis
 from api_machine import Api
 
 Api.TestCase.settings = hypothesis.settings(
-    max_examples=60,
+    max_examples=120,
     stateful_step_count=8,
     derandomize=True,
     database=None,

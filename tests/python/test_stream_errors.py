@@ -226,3 +226,9 @@ def test_predictions_that_cannot_be():
     with pytest.raises(TypeError, match="batches must be tables, but one is of type int"):
         list(clf.predict_stream([1]))
     assert list(clf.predict_stream([])) == []
+
+
+def test_whole_floats_among_objects_are_named():
+    batches = [(np.array([[0.5], [1.0]], dtype=object), [0, 1]), (np.array([[1.0], [2.0]], dtype=object), [0, 1])]
+    with pytest.raises(ValueError, match="column 0 holds floats in the batches so far, but whole floats from row 2 on"):
+        tg.NaiveBayesClassifier().fit_stream(batches)
