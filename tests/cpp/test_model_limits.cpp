@@ -228,6 +228,14 @@ TEST(many_features_and_many_sizes_of_tables_in_an_average_over_trees) {
   CHECK_EQ(read_within_limits(tbmatan_file(different, 1, 1e6)), "");
 }
 
+TEST(sampled_trees_do_not_fill_the_memory) {
+  // 100,000 trees that are all different, of 250 features: 30 GB.
+  CHECK(has(read_within_limits(tbmatan_file(std::vector<std::uint32_t>(250, 2), 1, 1, 1, 100000)),
+            "set n_trees to less"));
+  CHECK_EQ(read_within_limits(tbmatan_file(std::vector<std::uint32_t>(250, 2), 1, 1, 1, 200)), "");
+  CHECK_EQ(read_within_limits(tbmatan_file({2, 2, 2}, 2, 1, 1, 100000)), "");  // three different ones
+}
+
 TEST(tables_that_do_not_depend_on_the_class_are_not_repeated_without_end) {
   // 20,000 classes and 40,000 cells: 800 million if every class had its own.
   CHECK(has(read_within_limits(

@@ -135,18 +135,61 @@ class NaivePart {
 /// Trees drawn from the posterior, for rows with too many missing cells.
 struct SampledTrees {
   explicit SampledTrees(const Tbmatan& model) {
-    const auto trees = sample_trees(model.edge_weights(), model.options().n_trees, kSeedOfTrees);
+    const std::size_t n_trees = model.options().n_trees;
+    const TreeSampler sampler(model.edge_weights());
     std::map<std::vector<Edge>, std::size_t> times;
-    for (const auto& tree : trees) ++times[tree];
+    Room room(model);
+    for (std::size_t first = 0; first < n_trees; first += kTreesAtOnce) {
+      check_stop();
+      for (auto& tree : sampler.draw(first, std::min(kTreesAtOnce, n_trees - first), kSeedOfTrees))
+        if (++times[std::move(tree)] == 1) room.take(0);
+    }
     for (const auto& [tree, count] : times) {
       check_stop();
-      predictors.emplace_back(model.network_of(tree));
-      log_shares.push_back(std::log(static_cast<double>(count) / static_cast<double>(trees.size())));
+      const Network network = model.network_of(tree);
+      std::size_t cells = 0;
+      for (std::size_t f = 0; f < network.n_features(); ++f) cells += network.table(f).size();
+      room.take(cells);
+      predictors.emplace_back(network);
+      log_shares.push_back(std::log(static_cast<double>(count) / static_cast<double>(n_trees)));
     }
   }
 
   std::vector<Predictor> predictors;
   std::vector<double> log_shares;
+
+ private:
+  /// Drawn before it is seen whether they are the same.
+  static constexpr std::size_t kTreesAtOnce = 1024;
+
+  /// What trees may take: enough for as many as are drawn unless told otherwise, whatever the tables; but a small model
+  /// cannot ask for gigabytes.
+  class Room {
+   public:
+    explicit Room(const Tbmatan& model)
+        : of_tree_(kBytesPerFeature * static_cast<double>(model.n_features())),
+          most_(std::max(kFreeBytes, kFreeTrees * (of_tree_ + kBytesPerCell * static_cast<double>(
+                                                                                  model.counts().cells().size())))) {}
+
+    /// Of another tree: with no cells as drawn, and then with those of its tables.
+    void take(std::size_t cells) {
+      taken_ += cells == 0 ? of_tree_ : kBytesPerCell * static_cast<double>(cells);
+      n_trees_ += cells == 0 ? 1 : 0;
+      if (taken_ > most_)
+        throw InvalidInput(join_text("the trees that rows with many missing values are averaged over take more than ",
+                                     std::round(most_ / 1e6), " MB, though there are only ", n_trees_,
+                                     " different ones so far: set n_trees to less"));
+    }
+
+   private:
+    static constexpr double kFreeBytes = 600e6;
+    static constexpr double kFreeTrees = 200;         // TbmatanOptions::n_trees, unless it is set
+    static constexpr double kBytesPerFeature = 1300;  // measured, but for the cells
+    static constexpr double kBytesPerCell = 24;
+
+    double of_tree_, most_, taken_ = 0;
+    std::size_t n_trees_ = 0;
+  };
 };
 
 /// ln(e^a + e^b), either of which may be minus infinity.
