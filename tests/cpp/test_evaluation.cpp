@@ -224,6 +224,10 @@ TEST(folds_refuse_what_does_not_fit) {
   const FoldCounter all(data.subset(copies), CountScope::kSingles, {}, {false}, 1, one);
   CHECK_THROWS(InvalidInput, all.train_without(0), "a fold needs training rows");
   CHECK_THROWS(InvalidInput, all.train_without(1), "fold 1 was asked for, but 1 are known");
+  std::vector<std::uint32_t> halves(60, 0);
+  std::fill_n(halves.begin(), 30, 1U);
+  const FoldCounter known(data.subset(copies), CountScope::kSingles, {}, {false}, 1, halves);
+  CHECK_THROWS(InvalidInput, known.train_without(0, {{}, {}}), "none or all of 1 features, but got 2");
   const TrainingFold fold = counter.train(std::vector<std::size_t>{1, 2});
   CHECK(fold.coding.drops_values());
   CHECK_THROWS(InvalidInput, recoded_subset(data, std::vector<std::size_t>{0}, fold.coding), "every row needs a class");
@@ -292,6 +296,22 @@ TEST(auc_equals_counting_pairs) {
     else
       CHECK_NEAR(auc({p, s, truth}), sum / judged, 1e-14);
   }
+}
+
+TEST(codes_are_not_cut_to_eight_bits) {
+  const std::vector<std::size_t> rows{0, 1, 2};
+  std::vector<std::uint8_t> out(3);
+  const Column wide(std::vector<std::uint16_t>{7, 300, kMissing}, 301);
+  CHECK_THROWS(InvalidInput, gather_codes(wide, rows, {}, out), "301 values do not fit 8-bit codes");
+  Recoding recoding(301, 0);
+  recoding[300] = kMissing;
+  gather_codes(wide, rows, recoding, out);
+  CHECK((out == std::vector<std::uint8_t>{0, kMissing8, kMissing8}));
+  recoding[300] = 255;
+  CHECK_THROWS(InvalidInput, gather_codes(wide, rows, recoding, out), "256 values do not fit 8-bit codes");
+  recoding[300] = 253;
+  gather_codes(wide, rows, recoding, out);
+  CHECK((out == std::vector<std::uint8_t>{0, 253, kMissing8}));
 }
 
 TEST_MAIN

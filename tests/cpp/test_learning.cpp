@@ -148,6 +148,29 @@ TEST(family_scores_by_hand) {
   CHECK_THROWS(InvalidInput, family_score(table, Score::kBdeu, 0.0), "must be positive");
 }
 
+TEST(tables_that_are_not_what_they_say_have_no_scores) {
+  const std::vector<CountTable> wrong{{{0, {}}, {}, 2, {1, 2}},
+                                      {{0, {}}, {2}, 2, {1, 2, 3}},
+                                      {{0, {1}}, {2, 2}, 2, std::vector<double>(7)},
+                                      {{0, {}}, {0}, 2, {1, 2}},
+                                      {{0, {}}, {2}, 0, {1, 2}},
+                                      {{0, {1}}, {65536, 65536}, 65536, {1, 2}},
+                                      {{0, {1, 2, 3}}, {65536, 65536, 65536, 65536}, 1, {}}};
+  for (const CountTable& table : wrong) {
+    for (const Score score : {Score::kLogLikelihood, Score::kAic, Score::kBic, Score::kBdeu, Score::kK2})
+      CHECK_THROWS(InvalidInput, family_score(table, score), "a count table");
+    CHECK_THROWS(InvalidInput, log_likelihood(table), "a count table");
+    CHECK_THROWS(InvalidInput, acll_family_score(table, -0.5, 1), "a count table");
+  }
+  // A feature without values, or no classes, has an empty table, which says nothing.
+  for (const CountTable& empty : {CountTable{{0, {}}, {0}, 2, {}}, CountTable{{0, {}}, {3}, 0, {}}})
+    for (const Score score : {Score::kLogLikelihood, Score::kAic, Score::kBic, Score::kBdeu, Score::kK2})
+      CHECK_EQ(family_score(empty, score), 0.0);
+  const std::vector<double> none;
+  CHECK_THROWS(InvalidInput, mutual_information(none, std::size_t{1} << 32, std::size_t{1} << 32), "must have");
+  CHECK_EQ(mutual_information(none, std::size_t{1} << 62, 0), 0.0);
+}
+
 TEST(spanning_forests_are_best_of_all) {
   std::mt19937_64 random(2);
   for (int repeat = 0; repeat < 60; ++repeat) {

@@ -98,6 +98,9 @@ std::vector<std::uint8_t> used_values(const Column& column) {
 template <class UsedOfFeature, class UsedOfClass>
 FoldCoding make_coding(const Dataset& data, const std::vector<bool>& keep_all, const std::vector<GivenCoding>& features,
                        const GivenCoding& classes, UsedOfFeature used_of_feature, UsedOfClass used_of_class) {
+  if (!features.empty() && features.size() != data.n_features())
+    throw InvalidInput(join_text("expected the codings of none or all of ", data.n_features(), " features, but got ",
+                                 features.size()));
   FoldCoding coding;
   for (std::size_t f = 0; f < data.n_features(); ++f) {
     GivenCoding found{{}, data.feature(f).n_values()};
@@ -159,9 +162,6 @@ FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> fam
 TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features,
                                 const GivenCoding& classes, int threads) const {
   if (rows.empty()) throw InvalidInput("a fold needs training rows, but there is none");
-  if (!features.empty() && features.size() != data_.n_features())
-    throw InvalidInput(join_text("expected the codings of none or all of ", data_.n_features(), " features, but got ",
-                                 features.size()));
   if (total_ && 2 * rows.size() > data_.n_rows() && rows.size() <= data_.n_rows()) {
     std::vector<std::uint8_t> is_left_out(data_.n_rows(), 1);
     bool twice = false;

@@ -36,6 +36,14 @@ void gather_any(const Column& column, std::span<const std::size_t> rows, const R
   if (!recoding.empty() && recoding.size() != column.n_values())
     throw InvalidInput(join_text("the recoding of a column has ", recoding.size(), " entries, but ", column.n_values(),
                                  " values are known"));
+  if constexpr (sizeof(To) == 1) {
+    std::uint32_t n_values = recoding.empty() ? column.n_values() : 0;
+    for (const Code code : recoding)
+      if (code != kMissing) n_values = std::max(n_values, code + 1U);
+    if (n_values > kMaxNarrowValues)
+      throw InvalidInput(
+          join_text(n_values, " values do not fit 8-bit codes, which tell at most ", kMaxNarrowValues, " apart"));
+  }
   for (const std::size_t row : rows)
     if (row >= column.size())
       throw InvalidInput(join_text("row ", row, " was asked for, but the table has ", column.size(), " rows"));

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "scores/check_table.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/scores.hpp"
@@ -34,6 +35,7 @@ void check_acll_pseudo_counts(double pseudo_counts) {
 
 void acll_parameters(std::span<double> cells, std::size_t values, std::size_t classes, double beta,
                      double pseudo_counts) {
+  check_blocks(cells.size(), values, classes);
   const std::size_t block = values * classes;
   for (std::size_t start = 0; start < cells.size(); start += block) {
     const auto part = cells.subspan(start, block);
@@ -50,6 +52,7 @@ void acll_parameters(std::span<double> cells, std::size_t values, std::size_t cl
 double acll_family_score(std::span<const double> cells, std::size_t values, std::size_t classes, double beta,
                          double pseudo_counts) {
   check_acll_pseudo_counts(pseudo_counts);
+  check_blocks(cells.size(), values, classes);
   const std::size_t block = values * classes;
   std::vector<double> weights(block);
   double score = 0;
@@ -68,6 +71,7 @@ double acll_family_score(std::span<const double> cells, std::size_t values, std:
 }
 
 double acll_family_score(const CountTable& table, double beta, double pseudo_counts) {
+  check_table(table);
   return acll_family_score(table.cells, table.dims.back(), table.n_classes, beta, pseudo_counts);
 }
 

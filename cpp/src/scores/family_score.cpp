@@ -3,6 +3,7 @@
 #include <numeric>
 #include <vector>
 
+#include "scores/check_table.hpp"
 #include "support/special.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -35,6 +36,7 @@ double log_marginal_likelihood(const CountTable& table, double alpha) {
 }
 
 double free_parameters(const CountTable& table) {
+  if (table.cells.empty()) return 0;
   const double values = table.dims.back();
   return static_cast<double>(table.cells.size()) / values * (values - 1);
 }
@@ -46,6 +48,7 @@ double bic_factor(double rows) {
 }
 
 double log_likelihood(const CountTable& table) {
+  check_table(table);
   double score = 0;
   for_each_distribution(table, [&](const std::vector<double>& counts, double sum) {
     for (const double n : counts)
@@ -55,6 +58,7 @@ double log_likelihood(const CountTable& table) {
 }
 
 double family_score(const CountTable& table, Score score, double equivalent_sample_size) {
+  check_table(table);
   switch (score) {
     case Score::kLogLikelihood:
       return log_likelihood(table);

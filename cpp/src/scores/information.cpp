@@ -3,10 +3,12 @@
 // magnitude. The logarithm of a ratio is the sum of those of the counts: most are known, and no product can leave the
 // range of a double, however large or tiny weights are.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "scores/check_table.hpp"
 #include "support/special.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -29,9 +31,11 @@ double mutual_information(std::span<const double> table, std::size_t n_x, std::s
 
 double conditional_mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y,
                                       std::size_t n_z) {
-  if (table.size() != n_x * n_y * n_z)
-    throw InvalidInput(join_text("a table of ", n_x, " x ", n_y, " x ", n_z, " values must have ", n_x * n_y * n_z,
+  if (!has_cells(table.size(), std::array{n_x, n_y, n_z}))
+    throw InvalidInput(join_text("a table of ", n_x, " x ", n_y, " x ", n_z, " values must have ",
+                                 static_cast<double>(n_x) * static_cast<double>(n_y) * static_cast<double>(n_z),
                                  " cells, but has ", table.size()));
+  if (table.empty()) return 0;
   std::vector<double> margins((n_x + n_y + 1) * n_z, 0.0);
   double* of_x = margins.data();
   double* of_y = of_x + n_x * n_z;
