@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._labeled import Floats
-from ._plot_style import COLORS, FOR, OTHERS, distinct, text_width, write
+from ._plot_style import COLORS, FOR, OTHERS, background, distinct, gray, hue, text_width, write
 from ._strengths import Joint, given_class
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _LONGEST_LABEL = 18
 class Box(NamedTuple):
     """What a box shows: a name and, if there are bars, a row per value and a column per class.
 
-    `bars` has the lengths, from 0 to 1, and `colors` the color of each.
+    `bars` has the lengths, from 0 to 1, and `colors` the color of each; that of several classes together is empty.
     """
 
     name: str
@@ -76,7 +76,7 @@ def groups_of_classes(network: Network, prior: Floats, most: int) -> Groups:
         share = prior[group].sum()
         row[group] = prior[group] / share if share > 0 else 1 / len(group)
     labels = distinct([network.classes.tolist()[m] for m in members], _LONGEST_LABEL)
-    colors = [*COLORS[: len(members)], *([OTHERS] if rest else [])]
+    colors = [*COLORS[: len(members)], *([""] if rest else [])]
     probabilities = np.array([prior[group].sum() for group in rows])
     return Groups([*labels, *([f"{len(rest)} others"] if rest else [])], probabilities, weights, colors)
 
@@ -115,14 +115,15 @@ def draw_box(ax: Any, box: Box, x: float, y: float, size: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     left, top = x - box.width / 2, y - box.height / 2
-    face, edge = (FOR, FOR) if box.is_class and not box.labels else ("white", FOR if box.is_class else "0.65")
+    own, filled = hue(ax, FOR), box.is_class and not box.labels
+    face, edge = own if filled else background(ax), own if box.is_class else gray(ax, 0.65)
     ax.add_artist(  # unlike add_patch, this does not ask for its extent: limits are known
         FancyBboxPatch(
             (left, top), box.width, box.height, boxstyle="round,pad=0,rounding_size=0.45", facecolor=face,
             edgecolor=edge, linewidth=1.4 if box.is_class else 0.7, zorder=2, gid="class" if box.is_class else "feature",
         )
     )  # fmt: skip
-    ink = "white" if face == FOR else FOR if box.is_class else "0.1"
+    ink = background(ax) if filled else own if box.is_class else gray(ax, 0.1)
     write(ax, x, top + _HEAD / 2, box.name, fontsize=size, ha="center", color=ink, zorder=4)
     if box.labels:
         _draw_bars(ax, box, left, top + _HEAD, size)
@@ -138,13 +139,14 @@ def _draw_bars(ax: Any, box: Box, left: float, top: float, size: float) -> None:
     tracks, bars, colors = [], [], []
     for i, label in enumerate(box.labels):
         y = top + (i + 0.5) * _ROW
-        write(ax, left + _MARGIN, y, label, fontsize=size * _SMALL, color="0.3", zorder=4)
+        write(ax, left + _MARGIN, y, label, fontsize=size * _SMALL, color=gray(ax, 0.3), zorder=4)
         for j, share in enumerate(box.bars[i]):
             start = first + j * (column + _GAP)
             tracks.append(_rectangle(start, y, column))
             bars.append(_rectangle(start, y, column * float(share)))
-            colors.append(box.colors[i][j])
-    ax.add_collection(PolyCollection(tracks, facecolors="0.93", edgecolors="none", zorder=3), autolim=False)
+            color = box.colors[i][j]
+            colors.append(hue(ax, color) if color else gray(ax, OTHERS))
+    ax.add_collection(PolyCollection(tracks, facecolors=[gray(ax, 0.93)], edgecolors="none", zorder=3), autolim=False)
     ax.add_collection(PolyCollection(bars, facecolors=colors, edgecolors="none", zorder=3.5), autolim=False)
 
 

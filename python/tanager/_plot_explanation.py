@@ -15,6 +15,8 @@ from ._plot_style import (
     LINE,
     SUM,
     check_matplotlib,
+    gray,
+    hue,
     named_rows,
     new_axes,
     quiet,
@@ -60,10 +62,10 @@ def plot_explanation(explanation: Explanation, of: Any = None, max_features: int
         ax = new_axes(max(map(text_width, labels)) * INCH + 4.5, len(labels) * LINE * INCH + 1.0)
     for y, (start, size, is_gone) in enumerate(zip(starts, sizes, gone, strict=True)):
         is_sum = y in {0, len(sizes) - 1}
-        color = SUM if is_sum else FOR if size > 0 else AGAINST
+        color = gray(ax, SUM) if is_sum else hue(ax, FOR if size > 0 else AGAINST)
         ax.barh(y, drawn[y], left=start, height=0.62, color=color, zorder=2)
         if y < len(sizes) - 1:  # the sum so far, down to the next bar
-            ax.plot([start + drawn[y]] * 2, [y - 0.31, y + 1.31], color="0.7", linewidth=0.6, zorder=1)
+            ax.plot([start + drawn[y]] * 2, [y - 0.31, y + 1.31], color=gray(ax, 0.7), linewidth=0.6, zorder=1)
         if not is_gone:
             _draw_amount(ax, y, start, drawn[y], signed(size))
     ends = [0.0, *starts, *np.add(starts, drawn).tolist()]
@@ -108,12 +110,12 @@ def _draw_amount(ax: Any, y: float, start: float, size: float, text: str) -> Non
     offset = (3, 0) if right else (-3, 0)
     ax.annotate(
         text, (start + size, y), xytext=offset, textcoords="offset points", fontsize=FONT_SIZE * 0.85, va="center",
-        ha="left" if right else "right", color="0.25",
+        ha="left" if right else "right", color=gray(ax, 0.25),
     )  # fmt: skip
 
 
 def _finish_waterfall(ax: Any, explanation: Explanation, code: int, labels: list[str], gone: list[bool]) -> None:
-    ax.axvline(0, color="0.5", linewidth=0.8, zorder=0)
+    ax.axvline(0, color=gray(ax, 0.5), linewidth=0.8, zorder=0)
     quiet(ax, left=False)
     named_rows(ax, labels, gone)
     own, rival = short(explanation.classes[code]), short(explanation.rivals[0, code])

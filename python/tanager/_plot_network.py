@@ -18,6 +18,7 @@ from ._plot_style import (
     distinct,
     draw_key,
     fitting_size,
+    gray,
     new_axes,
     shade,
     shape_of,
@@ -118,7 +119,7 @@ def plot_network(
         draw_box(ax, boxes[name], x + left, y, size)
     if not with_class and drawn.features:
         x, y = page.centers[-1]
-        write(ax, x + left + boxes[names[-1]].width / 2 + 0.6, y, _IMPLIED, fontsize=size * 0.9, color="0.45")
+        write(ax, x + left + boxes[names[-1]].width / 2 + 0.6, y, _IMPLIED, fontsize=size * 0.9, color=gray(ax, 0.45))
     draw_key(ax, page.height + _KEY_GAP, size, arcs.marks, arcs.what)
     titled(ax, title, size=size + 1)
     return ax
@@ -213,7 +214,7 @@ def _draw_arc(ax: Any, points: list[Point], share: float, scale: float) -> None:
     from matplotlib.path import Path
 
     unknown = math.isnan(share)
-    color, width = (shade(0.4), 1.0) if unknown else (shade(share), thickness(share))
+    color, width = (shade(ax, 0.4), 1.0) if unknown else (shade(ax, share), thickness(share))
     (x, end), head = points[-1], _ARROW + 0.06 * width
     points = [*points[:-1], (x, end - 0.8 * head)]
     vertices, codes = [points[0]], [Path.MOVETO]

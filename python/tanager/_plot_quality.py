@@ -13,8 +13,11 @@ from ._plot_style import (
     FONT_SIZE,
     FOR,
     OTHERS,
+    background,
     check_matplotlib,
     distinct,
+    gray,
+    hue,
     legend,
     new_axes,
     quiet,
@@ -68,16 +71,17 @@ def plot_reliability(
     ax = new_axes(4.4, 4.4) if ax is None else ax
     most = clf.histogram.max()
     edges = np.linspace(0.0, 1.0, len(clf.histogram) + 1)
-    ax.bar(edges[:-1], 0.14 * clf.histogram / most, width=np.diff(edges), align="edge", color="0.9", edgecolor="white")
-    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    pale, own = {"color": gray(ax, 0.9), "edgecolor": background(ax)}, hue(ax, FOR)
+    ax.bar(edges[:-1], 0.14 * clf.histogram / most, width=np.diff(edges), align="edge", **pale)
+    ax.plot([0, 1], [0, 1], color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     below, above = clf.observed - clf.low, clf.high - clf.observed
     ax.errorbar(
-        clf.predicted, clf.observed, yerr=[np.maximum(below, 0), np.maximum(above, 0)], color=FOR, ecolor=FOR,
+        clf.predicted, clf.observed, yerr=[np.maximum(below, 0), np.maximum(above, 0)], color=own, ecolor=own,
         elinewidth=1.0, marker="o", markersize=4.5, linewidth=1.2, zorder=3,
     )  # fmt: skip
     _square(ax)
     ax.annotate(
-        f"bars: predictions, {most:,} in the highest", (0.985, 0.16), ha="right", va="bottom", color="0.55",
+        f"bars: predictions, {most:,} in the highest", (0.985, 0.16), ha="right", va="bottom", color=gray(ax, 0.55),
         fontsize=FONT_SIZE * 0.8,
     )  # fmt: skip
     of_what = clf.of if clf.of == "the predicted class" else short(clf.of)
@@ -121,13 +125,13 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
     curves, rest, title = _curves_of(clf, X, y, int(max_classes))
     against = "AUC against all others" if title.startswith("mean") else "AUC"
     ax = new_axes(4.4, 4.4) if ax is None else ax
-    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    ax.plot([0, 1], [0, 1], color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     for curve in rest:
-        (gray,) = ax.plot(curve.false_positive, curve.true_positive, color=OTHERS, linewidth=0.8, zorder=2)
+        (other,) = ax.plot(curve.false_positive, curve.true_positive, color=gray(ax, OTHERS), linewidth=0.8, zorder=2)
     areas = [curve.auc for curve in rest]
-    entries = [(gray, f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}")] if rest else []
+    entries = [(other, f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}")] if rest else []
     for color, name, (_, curve) in zip(COLORS, distinct([name for name, _ in curves], 24), curves, strict=False):
-        lines = ax.plot(curve.false_positive, curve.true_positive, color=color, linewidth=1.6, zorder=3)
+        lines = ax.plot(curve.false_positive, curve.true_positive, color=hue(ax, color), linewidth=1.6, zorder=3)
         entries.append((lines[0], f"{name}: {curve.auc:.3f}"))
     _square(ax)
     legend(ax, entries, loc="lower right", title=against, title_fontsize=FONT_SIZE * 0.9)

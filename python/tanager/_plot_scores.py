@@ -21,6 +21,8 @@ from ._plot_style import (
     LINE,
     check_matplotlib,
     distinct,
+    gray,
+    hue,
     legend,
     named_rows,
     new_axes,
@@ -78,7 +80,7 @@ def plot_search(trace: Any, ax: Any = None) -> Any:
             _beside(ax, y, signed(float(after - before)))
     end = SEARCH_ENDS.get(found.stopped, found.stopped)
     place = {"transform": ax.get_yaxis_transform(), "in_layout": False}
-    write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color="0.5", **place)
+    write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color=gray(ax, 0.5), **place)
     steps, candidates = counted(len(found) - 1, "step"), counted(found.n_candidates, "candidate")
     folds = counted(found.fold_scores.shape[1], "fold")
     titled(ax, f"{steps}, {candidates}", f"{found.objective.replace('_', ' ')} in {folds}, and its mean")
@@ -171,7 +173,7 @@ def plot_learning_curve(
     entries = []
     for i, (name, label) in enumerate(zip(clf.names, distinct(clf.names), strict=True)):
         middle = np.where(np.isfinite(mean[name][score]), mean[name][score], np.nan)
-        color = COLORS[i % len(COLORS)]
+        color = hue(ax, COLORS[i % len(COLORS)])
         style = ("solid", (0, (4, 2)), (0, (1, 1)))[i // len(COLORS) % 3]
         ax.fill_between(
             clf.sizes, middle - std[name][score], middle + std[name][score], color=color, alpha=0.13, linewidth=0
@@ -180,7 +182,7 @@ def plot_learning_curve(
         entries.append((lines[0], label))
     _scale_of_sizes(ax, clf.sizes)
     quiet(ax)
-    ax.grid(axis="y", color="0.92", linewidth=0.7)
+    ax.grid(axis="y", color=gray(ax, 0.92), linewidth=0.7)
     ax.set_axisbelow(True)
     legend(ax, entries, loc="best")
     n_splits = next(iter(clf.scores.values()))[score].shape[1]
@@ -200,21 +202,32 @@ def _rows_of_points(ax: Any, labels: list[str], folds: Floats, means: Floats, *,
         ax = new_axes(width, min(n + end, _MOST_ROWS) * LINE * INCH + 1.1)
     rows = np.repeat(np.arange(n), folds.shape[1])
     finite = np.isfinite(folds.reshape(-1))
-    ax.scatter(folds.reshape(-1)[finite], rows[finite], s=9, color="0.75", linewidths=0, zorder=2)
+    ax.scatter(folds.reshape(-1)[finite], rows[finite], s=9, color=gray(ax, 0.75), linewidths=0, zorder=2)
     shown = np.where(np.isfinite(means), means, np.nan)
-    ax.plot(shown, np.arange(n), color=FOR, linewidth=1.2 if end else 0.0, marker="o", markersize=5.5, zorder=3)
+    ax.plot(
+        shown, np.arange(n), color=hue(ax, FOR), linewidth=1.2 if end else 0.0, marker="o", markersize=5.5, zorder=3
+    )
     step = -(-n // _MOST_ROWS)
     quiet(ax, left=False)
     names = [label if i % step == 0 else "" for i, label in enumerate(labels)]
     named_rows(ax, [*names, "end"] if end else names, [*[False] * n, True] if end else None)
-    ax.grid(axis="x", color="0.92", linewidth=0.7)
+    ax.grid(axis="x", color=gray(ax, 0.92), linewidth=0.7)
     ax.set_axisbelow(True)
     return ax
 
 
 def _beside(ax: Any, y: float, text: str) -> None:
     """Write a number to the right of the axes."""
-    write(ax, 1.02, y, text, transform=ax.get_yaxis_transform(), fontsize=FONT_SIZE * 0.85, color="0.25", ha="left")
+    write(
+        ax,
+        1.02,
+        y,
+        text,
+        transform=ax.get_yaxis_transform(),
+        fontsize=FONT_SIZE * 0.85,
+        color=gray(ax, 0.25),
+        ha="left",
+    )
 
 
 def _draw_iterations(trace: FitTrace, ax: Any) -> Any:
@@ -224,11 +237,17 @@ def _draw_iterations(trace: FitTrace, ax: Any) -> Any:
     values = trace.held_out if tuned else trace.training
     numbers = np.arange(len(values))
     for fold in trace.fold_held_out if tuned else ():
-        ax.plot(np.arange(len(fold)), fold, color="0.82", linewidth=0.8, zorder=1)
+        ax.plot(np.arange(len(fold)), fold, color=gray(ax, 0.82), linewidth=0.8, zorder=1)
     ax.plot(
-        numbers, values, color=FOR, linewidth=1.6, marker="o" if len(values) <= 40 else None, markersize=3.5, zorder=3
+        numbers,
+        values,
+        color=hue(ax, FOR),
+        linewidth=1.6,
+        marker="o" if len(values) <= 40 else None,
+        markersize=3.5,
+        zorder=3,
     )
-    ax.axvline(trace.n_iter, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
+    ax.axvline(trace.n_iter, color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     quiet(ax)
     what = "mean ln P(class | features) of rows held out" if tuned else "objective on the training rows"
     titled(ax, f"{counted(trace.n_iter, 'iteration')}; stopped: {trace.stopped}", "iteration", what)

@@ -7,8 +7,6 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
 from ._shown import shown
 
 #: Height of a line, relative to the font size.
@@ -18,13 +16,14 @@ POINTS_PER_INCH = 72
 INCH = FONT_SIZE / POINTS_PER_INCH
 #: Thickness of the thinnest and the thickest lines between variables, in points.
 THIN, THICK = 0.4, 6.0
-#: What speaks for a class, what against it, and sums.
-FOR, AGAINST, SUM = "#215a9e", "#c4623b", "0.45"
-#: Of classes, classifiers and what else comes several at a time; and of all that are too many to tell apart.
+#: What speaks for a class, what against it, and the gray of sums.
+FOR, AGAINST, SUM = "#215a9e", "#c4623b", 0.45
+#: Of classes, classifiers and what else comes several at a time; and the gray of all that are too many to tell apart.
 COLORS = (FOR, AGAINST, "#3f8f6b", "#8b5ba6", "#b58a1f", "#4aa0b5")
-OTHERS = "0.72"
+OTHERS = 0.72
 #: Letters are moved to whole pixels, which makes text wider than its outline by up to so much.
 _HINTING = 1.07
+Color = tuple[float, float, float]
 _FONT_SETTINGS = ("family", "sans-serif", "serif", "monospace", "style", "variant", "weight", "stretch")
 #: Names of rows take at most this share of the width.
 _MOST_NAMES = 0.65
@@ -47,11 +46,69 @@ def new_axes(width: float, height: float) -> Any:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def shade(strength: float) -> tuple[float, float, float]:
-    """From light gray to dark blue, so that edges nobody believes in can be seen, too."""
-    light, dark = np.array([0.75, 0.78, 0.82]), np.array([0.13, 0.35, 0.62])
-    red, green, blue = light + (dark - light) * float(strength)
+def background(ax: Any, *, outside: bool = False) -> Color:
+    """Return the color that text in the axes, or outside of them, stands on."""
+    from matplotlib.colors import to_rgb, to_rgba
+
+    figure = ax.figure.get_facecolor()
+    under = to_rgb(figure) if to_rgba(figure)[3] > 0 else (1.0, 1.0, 1.0)
+    if outside or not ax.axison:
+        return under
+    *own, alpha = to_rgba(ax.get_facecolor())
+    return _mixed(tuple(own), under, alpha)  # type: ignore[arg-type]
+
+
+def gray(ax: Any, level: float, *, outside: bool = False) -> Color:
+    """Return a shade between the color of text, which is 0, and that of the background, which is 1.
+
+    These are black and white unless a style says otherwise; text that would not stand out from the background is black on
+    light, and white on dark.
+    """
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgb
+
+    behind = background(ax, outside=outside)
+    ink = to_rgb(mpl.rcParams["text.color"])
+    if abs(_lightness(ink) - _lightness(behind)) < _LEAST_CONTRAST:
+        ink = (1.0, 1.0, 1.0) if _is_dark(behind) else (0.0, 0.0, 0.0)
+    # The eye tells dark shades less well apart than light ones.
+    return _mixed(behind, ink, 0.85 * level if _is_dark(behind) else level)
+
+
+def hue(ax: Any, color: str) -> Color | str:
+    """Return one of our colors: as it is on a light background, and lighter on a dark one."""
+    from matplotlib.colors import to_rgb
+
+    return _mixed((1.0, 1.0, 1.0), to_rgb(color), 0.4) if is_dark(ax) else color
+
+
+def shade(ax: Any, strength: float) -> Color:
+    """From pale gray to strong blue, so that edges nobody believes in can be seen, too."""
+    pale, strong = ((0.3, 0.33, 0.37), (0.55, 0.77, 1.0)) if is_dark(ax) else _ON_LIGHT
+    return _mixed(strong, pale, float(strength))
+
+
+_ON_LIGHT = ((0.75, 0.78, 0.82), (0.13, 0.35, 0.62))
+_LEAST_CONTRAST = 0.35
+
+
+def _mixed(color: Color, other: Color, share: float) -> Color:
+    red, green, blue = (share * a + (1 - share) * b for a, b in zip(color, other, strict=True))
     return red, green, blue
+
+
+def _lightness(color: Color) -> float:
+    red, green, blue = color
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def is_dark(ax: Any) -> bool:
+    """Say whether axes have a dark background."""
+    return _is_dark(background(ax))
+
+
+def _is_dark(color: Color) -> bool:
+    return _lightness(color) < 0.5
 
 
 def thickness(strength: float) -> float:
@@ -124,7 +181,8 @@ def shape_of(ax: Any) -> float:
 
 def write(ax: Any, x: float, y: float, text: str, **options: Any) -> Any:
     """Write text into axes as it is."""
-    return ax.text(x, y, text, **{"parse_math": False, "va": "center", "fontsize": FONT_SIZE, **options})
+    style = {"parse_math": False, "va": "center", "fontsize": FONT_SIZE, "color": gray(ax, 0.0)}
+    return ax.text(x, y, text, **{**style, **options})
 
 
 def quiet(ax: Any, *, left: bool = True) -> None:
@@ -132,19 +190,22 @@ def quiet(ax: Any, *, left: bool = True) -> None:
     for side in ("top", "right") if left else ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left") if left else ("bottom",):
-        ax.spines[side].set_color("0.8")
-    ax.tick_params(axis="both", labelsize=FONT_SIZE * 0.9, colors="0.35", length=3 if left else 0)
+        ax.spines[side].set_color(gray(ax, 0.8, outside=True))
+    ink = gray(ax, 0.35, outside=True)
+    ax.tick_params(axis="both", labelsize=FONT_SIZE * 0.9, colors=ink, length=3 if left else 0)
 
 
 def titled(
     ax: Any, title: str, x_label: str | None = None, y_label: str | None = None, size: float = FONT_SIZE + 1
 ) -> None:
     """Write the title to the left, above the axes, and what the axes are."""
-    ax.set_title(title, fontsize=within(ax, title, size), loc="left", parse_math=False)
+    ink = gray(ax, 0.35, outside=True)
+    size = within(ax, title, size)
+    ax.set_title(title, fontsize=size, loc="left", parse_math=False, color=gray(ax, 0.0, outside=True))
     if x_label is not None:
-        ax.set_xlabel(x_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
+        ax.set_xlabel(x_label, fontsize=FONT_SIZE, color=ink, parse_math=False)
     if y_label is not None:
-        ax.set_ylabel(y_label, fontsize=FONT_SIZE, color="0.35", parse_math=False)
+        ax.set_ylabel(y_label, fontsize=FONT_SIZE, color=ink, parse_math=False)
 
 
 def within(ax: Any, text: str, size: float) -> float:
@@ -161,7 +222,7 @@ def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> No
     fitting = [short(x, max(8, int(len(x) * room / text_width(x)))) if text_width(x) > room else x for x in labels]
     ax.set_yticks(range(len(labels)), fitting, fontsize=FONT_SIZE)
     for i, tick in enumerate(ax.get_yticklabels()):
-        tick.set_color("0.6" if pale is not None and pale[i] else "0.1")
+        tick.set_color(gray(ax, 0.6 if pale is not None and pale[i] else 0.1, outside=True))
         tick.set_parse_math(False)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -170,8 +231,9 @@ def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> No
 def legend(ax: Any, entries: list[tuple[Any, str]], **options: Any) -> None:
     """Add a legend without a frame: lines and their texts, whatever these begin with."""
     lines = [line for line, _ in entries]
-    style = {"fontsize": FONT_SIZE * 0.9, "frameon": False, "handlelength": 1.6, "labelcolor": "0.25"}
+    style = {"fontsize": FONT_SIZE * 0.9, "frameon": False, "handlelength": 1.6, "labelcolor": gray(ax, 0.25)}
     found = ax.legend(lines, ["?"] * len(lines), **style, **options)  # matplotlib would leave out "_this"
+    found.get_title().set_color(gray(ax, 0.0))
     for text, (_, label) in zip(found.get_texts(), entries, strict=True):
         text.set_parse_math(False)
         text.set_text(label)
@@ -182,8 +244,8 @@ def draw_key(ax: Any, y: float, size: float, strengths: list[tuple[float, str]],
     x = 0.0
     for strength, text in strengths:
         width = thickness(strength) * size / FONT_SIZE
-        ax.plot([x, x + 2], [y, y], color=shade(strength), linewidth=width, solid_capstyle="butt")
-        write(ax, x + 2.6, y, text, fontsize=size * 0.9, color="0.35")
+        ax.plot([x, x + 2], [y, y], color=shade(ax, strength), linewidth=width, solid_capstyle="butt")
+        write(ax, x + 2.6, y, text, fontsize=size * 0.9, color=gray(ax, 0.35))
         x += 2.6 + 0.9 * text_width(text) + 1.6
     if what:
-        write(ax, x, y, what, fontsize=size * 0.9, color="0.35")
+        write(ax, x, y, what, fontsize=size * 0.9, color=gray(ax, 0.35))

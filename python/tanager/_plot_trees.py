@@ -16,6 +16,8 @@ from ._plot_style import (
     distinct,
     draw_key,
     fitting_size,
+    gray,
+    is_dark,
     new_axes,
     shade,
     text_width,
@@ -66,8 +68,9 @@ def plot_edges(posterior: Any, ax: Any = None) -> Any:
         ax = new_axes(side + 1.2, side)
     # The diagonal is no edge, and stays empty.
     shown = np.ma.masked_array(values, mask=np.eye(n, dtype=bool))
-    ax.set_facecolor("0.92")
-    image = ax.imshow(shown, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    dark = is_dark(ax)
+    ax.set_facecolor(gray(ax, 0.92))
+    image = ax.imshow(shown, cmap="Blues_r" if dark else "Blues", vmin=0, vmax=1, interpolation="nearest")
     height = ax.get_window_extent().height / ax.figure.dpi * POINTS_PER_INCH
     size = min(FONT_SIZE, height / n / 1.1)
     ax.set_xticks(range(n), names, rotation=90, fontsize=size)
@@ -76,12 +79,12 @@ def plot_edges(posterior: Any, ax: Any = None) -> Any:
         tick.set_parse_math(False)
     ax.set_xticks(np.arange(n + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(n + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="0.9", linewidth=0.5)
+    ax.grid(which="minor", color=gray(ax, 0.9, outside=True), linewidth=0.5)
     ax.tick_params(which="both", length=0)
     for spine in ax.spines.values():
-        spine.set_color("0.8")
+        spine.set_color(gray(ax, 0.8, outside=True))
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, label="probability of the edge")
-    bar.outline.set_edgecolor("0.8")
+    bar.outline.set_edgecolor(gray(ax, 0.8, outside=True))
     return ax
 
 
@@ -138,7 +141,9 @@ def _draw_edge(ax: Any, start: tuple[float, float], end: tuple[float, float], pr
         [start, (middle, start[1]), (middle, end[1]), end], [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
     )
     width = thickness(probability) * scale
-    ax.add_patch(PathPatch(path, fill=False, edgecolor=shade(probability), linewidth=width, capstyle="butt", zorder=1))
+    ax.add_patch(
+        PathPatch(path, fill=False, edgecolor=shade(ax, probability), linewidth=width, capstyle="butt", zorder=1)
+    )
 
 
 def _rooted(edges: list[tuple[int, int]], n: int) -> list[int | None]:

@@ -105,12 +105,9 @@ class Network(Shareable):
         self._asked: Questions | None = None
         self._encoder = encoder
         self.feature_names = list(feature_names)
+        self._position = {name: i for i, name in enumerate(feature_names)}
         self.class_name = class_name
         self.classes = classes
-
-    @cached_property
-    def _position(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.feature_names)}
 
     @cached_property
     def _parents(self) -> list[list[int] | None]:

@@ -148,5 +148,7 @@ def test_what_is_no_network() -> None:
 
 def test_onnx_may_be_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"to_onnx needs onnx, which cannot be imported: pip install 'tanager\[onnx\]'"):
+    with pytest.raises(
+        ImportError, match=r"to_onnx needs onnx, which cannot be imported: pip install 'tanager\[onnx\]'"
+    ):
         interop.to_onnx(tg.NaiveBayesClassifier().fit([["a"], ["b"]], [0, 1]))

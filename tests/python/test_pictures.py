@@ -118,7 +118,7 @@ def test_many_values_and_classes_are_put_together():
     assert texts(ax).count("24 others") == 1
     bars = ax.collections[1]
     assert len(bars.get_paths()) == 5 * 3
-    assert to_hex(bars.get_facecolors()[2]) == to_hex(OTHERS)
+    assert to_hex(bars.get_facecolors()[2]) == to_hex(str(OTHERS))
     widths = np.array([path.get_extents().width for path in bars.get_paths()]).reshape(5, 3)
     full = ax.collections[0].get_paths()[0].get_extents().width
     np.testing.assert_allclose(widths.sum(axis=0) / full, 1.0, atol=1e-9)
