@@ -198,6 +198,67 @@ def test_the_drawing_can_be_moved_and_shows_evidence(driver, reports):
     assert page.errors() == []
 
 
+#: How far nodes stick out of the frame of the drawing, in pixels.
+OUTSIDE = """
+const frame = document.querySelector("#drawing svg").getBoundingClientRect();
+const out = (selector) => Math.max(...[...document.querySelectorAll(selector)].map((node) => {
+  const box = node.getBoundingClientRect();
+  return Math.max(frame.left - box.left, box.right - frame.right, frame.top - box.top, box.bottom - frame.bottom);
+}));
+return out(arguments[0]);
+"""
+
+
+def resize(driver, width, height):
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))")
+
+
+@pytest.mark.parametrize("n_features", [30, 100])
+def test_the_network_fits_its_frame(driver, tmp_path, n_features):
+    random = np.random.default_rng(0)
+    columns = [random.integers(0, 3, 300)]
+    for _ in range(n_features - 1):  # long branches, which no frame of a desktop holds at full size
+        before = columns[max(0, len(columns) - 3)]
+        columns.append(np.where(random.random(300) < 0.8, before, random.integers(0, 3, 300)))
+    X = pd.DataFrame({f"question {i}": column for i, column in enumerate(columns)})
+    tg.TANClassifier().fit(X, random.integers(0, 2, 300)).report(tmp_path / "r.html")
+    nodes, picked = "#drawing [data-node] rect", "#drawing [data-node].picked rect"
+    try:
+        page = Page(driver, tmp_path / "r.html")
+        assert page.run(OUTSIDE, nodes) <= 1
+        for size in ((1280, 900), (390, 844), (1600, 500)):
+            resize(driver, *size)
+            assert page.run(OUTSIDE, nodes) <= 1
+        resize(driver, 1280, 900)
+        for node in (0, n_features - 1):  # tables take room from the frame
+            page.run(
+                "document.querySelector(`[data-node='${arguments[0]}']`).dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+                node,
+            )
+            resize(driver, 1280, 900)
+            assert page.run(OUTSIDE, nodes) <= 1
+        page = Page(driver, tmp_path / "r.html")
+        # Somebody looks closely at a node on the right, and then picks it.
+        page.run("document.getElementById('zoom-in').click()")
+        page.run("document.querySelector(\"[data-node='3']\").focus()")
+        page.run(
+            """
+            const node = document.querySelector("[data-node='3']");
+            const frame = document.querySelector("#drawing svg").getBoundingClientRect();
+            for (let i = 0; i < 400 && node.getBoundingClientRect().right < frame.right - 30; i++)
+              document.querySelector("#drawing svg").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft"}));
+            node.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+            """
+        )
+        resize(driver, 1280, 900)
+        assert page.run(OUTSIDE, picked) <= 1
+        assert page.errors() == []
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_evidence_is_set_and_cleared_by_keyboard(driver, reports):
     from selenium.webdriver import Keys
 

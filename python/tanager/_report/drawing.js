@@ -19,12 +19,13 @@ Tanager.label = (text) => Tanager.element("bdi", {}, text);
 
 // The part of the plane that is seen, kept in the proportions of the frame.
 Tanager.View = class {
-  constructor(svg, width, height, middle) {
-    Object.assign(this, { svg, width, height, middle });
+  constructor(svg, width, height) {
+    Object.assign(this, { svg, width, height });
     this.onPaper = false;
+    this.picked = null;
     // Where nobody has moved it, the drawing follows the size of its frame.
     new ResizeObserver(() => this.again()).observe(svg);
-    this.start();
+    this.fit();
   }
 
   frame() {
@@ -37,17 +38,7 @@ Tanager.View = class {
     return Math.min(wide / this.width, high / this.height, 1.25);
   }
 
-  // All of it where names can be read then, else what is around the class.
-  start() {
-    this.again = () => this.start();
-    this.scale = Math.max(this.fitting, 0.72);
-    const along = (size, seen, middle) => (seen > size ? (size - seen) / 2 : Math.min(Math.max(middle - seen / 2, 0), size - seen));
-    const [wide, high] = this.frame();
-    this.x = along(this.width, wide / this.scale, this.middle.x);
-    this.y = along(this.height, high / this.scale, this.middle.y);
-    this.show();
-  }
-
+  // All of it.
   fit() {
     this.again = () => this.fit();
     this.scale = this.fitting;
@@ -73,15 +64,21 @@ Tanager.View = class {
     this.scale = Math.min(Math.max(before * factor, Math.min(this.fitting, 0.72) / 2), 4);
     this.x += px / before - px / this.scale;
     this.y += py / before - py / this.scale;
-    this.again = () => this.show();
+    this.again = () => this.keep();
     this.show();
   }
 
   pan(dx, dy) {
     this.x += dx / this.scale;
     this.y += dy / this.scale;
-    this.again = () => this.show();
+    this.again = () => this.keep();
     this.show();
+  }
+
+  // Stays where it is, but for the node that is picked: its table takes room from the drawing.
+  keep() {
+    this.show();
+    if (this.picked) this.reveal(this.picked.x, this.picked.y, this.picked.width / 2 + 10);
   }
 
   // Moves a place into sight, if it is out of it.
@@ -104,7 +101,7 @@ Tanager.Drawing = class {
     drawing.nodes.forEach((node, i) => this.svg.append(this.node(node, i === 0)));
     document.getElementById("drawing").append(this.svg);
     document.getElementById("drawing-note").textContent = drawing.note || this.legend();
-    this.view = new Tanager.View(this.svg, drawing.width, drawing.height, drawing.nodes.find((node) => node.isClass));
+    this.view = new Tanager.View(this.svg, drawing.width, drawing.height);
     this.toggles();
     this.pointers();
     this.keys();
@@ -181,6 +178,7 @@ Tanager.Drawing = class {
       group.setAttribute("tabindex", other === id ? "0" : "-1");
     }
     for (const { path, arc } of this.arcs) path.classList.toggle("near", arc.from === id || arc.to === id);
+    this.view.picked = this.nodes.get(id).node;
     document.getElementById("drawing-area").classList.add("picked");
     this.pick(id);
   }
