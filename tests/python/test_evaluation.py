@@ -146,6 +146,7 @@ def classifiers():
     }
 
 
+@pytest.mark.filterwarnings("ignore::tanager.UnseenWarning")  # of numbers that are all different
 @pytest.mark.parametrize("name", classifiers())
 @pytest.mark.parametrize("kind", ["pandas", "polars", "integers", "floats"])
 def test_every_classifier_equals_the_plain_loop(name, kind, counted):
@@ -467,6 +468,7 @@ def test_learners_get_rows_and_the_same_seed_in_every_fold(seed, counted):
     assert isinstance(seed, int) or seed.randint(2**31 - 1) == drawn  # the user's generator was not touched
 
 
+@pytest.mark.filterwarnings("ignore::tanager.UnseenWarning")
 def test_subtracted_and_direct_counts(counted):
     """Many rows for few cells are subtracted, few rows for many cells counted; the core's tests compare both."""
     rng = np.random.default_rng(2)

@@ -277,6 +277,14 @@ def test_what_does_not_warn():
         fitted(["a", "b"], unseen="error").predict(pd.DataFrame({"a": ["c", "d"]}))
 
 
+def test_cross_validation_does_not_warn_of_columns_that_name_rows():
+    X = pd.DataFrame({"id": [f"row {i}" for i in range(20)], "a": [0, 1] * 10})
+    y = [0, 1] * 10
+    for clf in (tg.NaiveBayesClassifier(), tg.BayesNetClassifier("hill-climb", random_state=0)):
+        tg.evaluation.cross_validate(clf, X, y, cv=2, random_state=0)
+    tg.evaluation.cross_validate(tg.NaiveBayesClassifier(), X.to_numpy().tolist(), y, cv=2, random_state=0)
+
+
 def test_the_command_line_warns_and_matches(tmp_path, run):
     fitted(["1", "2"]).save(tmp_path / "text.tng")
     fitted([1, 2]).save(tmp_path / "whole.tng")
