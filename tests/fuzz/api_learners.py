@@ -333,10 +333,10 @@ def check_em(fitted, learner) -> None:
     if fitted.clf.parameter_trace_.stopped == "converged" and not isinstance(learner, pa.APN):
         again = objective(ref.em_step(rows, s, fitted.tables, alpha, prior))
         assert again <= reached + 10 * learner.tol * rows.total + 1e-9 * abs(reached)
-    elif fitted.clf.parameter_trace_.stopped == "converged" and is_small(fitted):
-        assert ref.softmax_gradient(objective, fitted.tables, s, prior) <= 2 * learner.tol * rows.total + 1e-5 * (
-            1 + abs(reached)
-        )
+    elif fitted.clf.parameter_trace_.stopped == "converged" and is_small(fitted) and rows.total < 1e15:
+        # With heavier rows the limit of 40 around the start, where cells without rows are nearly zero, may hold it back.
+        slope = ref.softmax_gradient(objective, fitted.tables, s, prior)
+        assert slope <= 2 * learner.tol * rows.total + 1e-5 * (1 + abs(reached))
 
 
 def check_elr(fitted, learner) -> None:

@@ -114,6 +114,9 @@ SMALL = {
     "tiny beside huge weights": weighted(PLAIN, 1e300, 1e-300, 1.0),
     "tiny beside usual weights": weighted(PLAIN, 1.0, 1e-300, 5e-324, 2.0),
 }
+SMALL |= {
+    f"some missing, {kind}": weighted(SMALL["some missing"], w) for kind, w in (("1e-300", 1e-300), ("1e300", 1e300))
+}
 LARGE = {f"{n} classes": changed(make(max(300, n + 200), n_classes=n), c2=4) for n in SIZES}
 LARGE |= {f"{n} classes, weights": weighted(LARGE[f"{n} classes"], 1.0, 2.0) for n in (256, 1000)}
 LARGE |= {f"{n} values": changed(make(max(300, n + 200), n_values=n), c2=4) for n in SIZES}
@@ -150,7 +153,7 @@ def make_classifier(name):
 
 
 SEARCHES = {"HillClimb", "SuperParent", "ForwardJoin", "BackwardJoin", "ELR"}
-HUGE = {"weights 1e300", "tiny beside huge weights"}
+HUGE = {"weights 1e300", "tiny beside huge weights", "some missing, 1e300"}
 #: What is refused: learners, tables, and what is said.
 REFUSED = [
     (
