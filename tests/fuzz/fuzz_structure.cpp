@@ -25,13 +25,14 @@ constexpr double kNear = 1e-11;
 Dataset read_dataset(fuzz::Input& input) {
   const auto classes =
       static_cast<std::uint32_t>(input.choose<int>({0, 0, 0, 1}) == 0 ? input.size(1, 4) : input.edge_size(60));
-  std::vector<reference::ColumnSpec> features(input.size(0, 5));
-  std::size_t widest = std::max<std::size_t>(1, 600 / classes);
+  std::vector<reference::ColumnSpec> features(input.choose<std::size_t>({3, 4, 2, 5, 3, 4, 1, 0}));
+  const std::size_t most = input.choose<std::size_t>({60, 60, 60, 600});  // cells of a pair
+  std::size_t widest = std::max<std::size_t>(1, most / classes);
   for (reference::ColumnSpec& spec : features) {
     spec.n_values = static_cast<std::uint32_t>(input.flag() ? input.size(1, 3) : input.edge_size(widest));
     spec.missing = input.choose({0.0, 0.0, 0.0, 0.3, 1.0});
     spec.skew = input.choose({0.0, 0.6});
-    widest = std::max<std::size_t>(1, std::min<std::size_t>(widest, 600 / classes / spec.n_values));
+    widest = std::max<std::size_t>(1, std::min<std::size_t>(widest, most / classes / spec.n_values));
   }
   const bool weighted = input.choose({false, false, true});
   const std::size_t n_rows = input.size(0, 80);
