@@ -43,7 +43,10 @@ Problem read_problem(fuzz::Input& input) {
   options.symmetric = climbs && input.flag();
   options.epsilon = input.choose({0.01, 0.0, 0.1});
   if (input.choose({false, false, true})) options.max_steps = input.size(0, 2);
-  if (input.choose({false, false, true})) options.memory_limit = input.choose<std::size_t>({1 << 20, 1 << 18});
+  if (input.choose({false, false, true})) {  // just enough for the largest table, in all folds
+    options.memory_limit = 9 * sizeof(double) * classes;
+    for (const reference::ColumnSpec& spec : features) options.memory_limit *= spec.n_values + std::size_t{1};
+  }
   const std::size_t n_rows = input.size(2, 40);
   const bool weighted = input.choose({false, false, true});
   std::mt19937_64 random = input.random();
