@@ -101,10 +101,10 @@ class ReadingMethods:
         --------
         >>> import tempfile, pathlib
         >>> import tanager as tg
-        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> data = tg.datasets.load("tic-tac-toe", as_frame=True)
         >>> clf = tg.TANClassifier().fit(data.X[::2], data.y[::2])
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder, "monks.html")
+        ...     path = pathlib.Path(folder, "tic-tac-toe.html")
         ...     clf.report(path, data.X[1::2], data.y[1::2])
         ...     path.read_text(encoding="utf-8")[:15]
         '<!DOCTYPE html>'

@@ -457,6 +457,7 @@ def test_model_files_keep_what_predicts(tmp_path):
     np.testing.assert_array_equal(copy.predict_proba(X), clf.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore::tanager.UnseenWarning")
 def test_what_is_left_out_does_not_matter():
     clf, X = leaving_out()
     plain = clf.predict_joint_log_proba(X)
