@@ -29,14 +29,16 @@ bool BlockReader::fill(Block& block) {
     is_over_ = filled + count < wanted;
     filled += count;
     const std::string_view text(block.buffer.data(), filled);
-    std::size_t whole = is_over_ ? filled : io::whole_records(text, delimiter_);
-    if (whole == 0 && !is_over_) {
+    // Left out first: a quote is one at the start of a cell only, and the mark would stand before it.
+    const std::size_t begin = is_first_ && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    std::size_t whole = is_over_ ? filled : begin + io::whole_records(text.substr(begin), delimiter_);
+    if (whole == begin && !is_over_) {
       if (filled < kLongestRecord) continue;
       whole = filled;
       is_over_ = block.is_cut = true;
     }
     rest_.assign(text.begin() + static_cast<std::ptrdiff_t>(whole), text.end());
-    finish(block, is_first_ && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0, whole);
+    finish(block, begin, whole);
     is_first_ = false;
     return !block.text.empty();
   }
