@@ -23,9 +23,20 @@ std::shared_ptr<const void> keep_alive(const py::array& array) {
           }};
 }
 
+/// Makes an array and all that it is a view of read-only: codes were checked once, and must stay what they were. (The
+/// core does not copy them. Who made another view before can still write to it; nobody in this package does.)
+void freeze(py::handle array) {
+  while (array && py::isinstance<py::array>(array)) {
+    auto* fields = py::detail::array_proxy(array.ptr());  // pybind11 has no public name for this
+    fields->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+    array = fields->base;
+  }
+}
+
 Column to_column(const py::array& codes, std::uint32_t n_values, const std::string& what) {
   if (codes.ndim() != 1 || (codes.flags() & py::array::c_style) == 0)
     throw InvalidInput(what + " must be a contiguous array of one dimension");
+  freeze(codes);
   const auto size = static_cast<std::size_t>(codes.size());
   try {
     if (py::isinstance<py::array_t<std::uint8_t>>(codes))

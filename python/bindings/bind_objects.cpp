@@ -129,6 +129,9 @@ class ObjectIndex {
   std::vector<Seen> seen_;
 };
 
+/// Objects between two looks for Ctrl-C.
+constexpr std::size_t kObjectsPerLook = std::size_t{1} << 14;
+
 struct ObjectColumn {
   explicit ObjectColumn(const py::array& array)
       : data(static_cast<const char*>(array.data())),
@@ -151,7 +154,10 @@ py::tuple number_objects(const py::array& array) {
   Array<std::int32_t> numbers(array.shape(0));
   const auto out = as_mutable_span(numbers);
   ObjectIndex index;
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = index.number(column[i]);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i % kObjectsPerLook == 0) raise_signals();
+    out[i] = index.number(column[i]);
+  }
   return py::make_tuple(std::move(numbers), index.objects());
 }
 
@@ -174,6 +180,7 @@ py::object object_floats(const py::array& array) {
   bool fraction = false;
   PyTypeObject* number_type = nullptr;
   for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i % kObjectsPerLook == 0) raise_signals();
     PyObject* object = column[i];
     out[i] = std::numeric_limits<double>::quiet_NaN();
     if (object == nullptr || object == Py_None) continue;

@@ -77,6 +77,9 @@ class ReleaseGil {
     wait_if_too_late();
     unless_ended([this] { PyEval_RestoreThread(state_); });
   }
+  /// For long loops of the bindings themselves.
+  void check_signals() { check_.look(); }
+
   ReleaseGil(const ReleaseGil&) = delete;
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 

@@ -218,8 +218,10 @@ def learn_categories(column: Column, label: str) -> tuple[ColumnEncoder, Codes]:
         return _learn_numbers(column, label)
     coded = column.coded(label)
     kept = [value for value in coded.values if not is_missing(value)]
-    values = list(dict.fromkeys(kept)) if coded.declared else sorted_values(kept)
-    check_number(len(values), label)
+    values = list(dict.fromkeys(kept)) if coded.declared else kept
+    check_number(len(values), label)  # before they are sorted, which takes long for millions
+    if not coded.declared:
+        values = sorted_values(values)
     encoder = ColumnEncoder(
         "category", categories=category_array(values, coded.dtype), declared="dtype" if coded.declared else ""
     )

@@ -183,6 +183,10 @@ def _number_labels(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColum
         check_number(len(keys), "y")
         values = keys.astype(labels.dtype)
         return CodedColumn(found, values.tolist()), values
+    if kind == "f" and abs(labels).max() < 2**62:  # whole numbers, as was checked
+        numbered, values = _number_labels(labels.astype(np.int64), first_row)
+        values = values.astype(labels.dtype)
+        return CodedColumn(numbered.codes, values.tolist()), values
     if kind == "O":
         return _number_objects(labels, first_row)
     if kind in "US":
@@ -203,6 +207,7 @@ def _number_objects(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColu
         raise TypeError(f"y: {error}") from None
     if codes.min() < 0:
         raise ValueError(_no_label(codes < 0, first_row))
+    check_number(len(values), "y")  # before they are sorted, which takes long for millions
     coded = CodedColumn(codes, values)
     if all(isinstance(v, (int, float)) for v in coded.values) and any(v % 1 for v in coded.values):
         raise ValueError(_continuous())

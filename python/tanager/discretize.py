@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._columns import native
 from ._validation import check_weights, effective_threads
 
 if TYPE_CHECKING:
@@ -301,12 +302,16 @@ class EqualWidthDiscretizer(_BinsDiscretizer):
 
 
 def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    codes: Codes
+    if y.dtype.kind in "bi":  # most labels; by a core call that Ctrl-C can end
+        (classes,), (codes,) = _core.learn_integers(native(y))
+    else:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > _MAX_CLASSES:
         raise ValueError(f"y must have at most {_MAX_CLASSES} classes, but has {len(classes)}")
     narrow = len(classes) < 255
-    return codes.astype(np.uint8) if narrow else codes.astype(np.uint16), len(classes)
+    return codes.astype(np.uint8 if narrow else np.uint16, copy=False), len(classes)
 
 
 _DISCRETIZERS = {

@@ -326,3 +326,13 @@ print("done")
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "done", "")
+
+
+def test_codes_of_a_dataset_cannot_be_changed_after_they_were_checked():
+    codes, target = np.zeros(1000, dtype=np.uint8), np.zeros(1000, dtype=np.uint8)
+    whole = np.zeros((2, 1000), dtype=np.uint8)
+    dataset = _core.Dataset([codes, whole[0]], [2, 2], target, 2)
+    for array in (codes, whole, target):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 200
+    assert _core.CountSet.count(dataset, "pairs", [], 1).single(1).tolist() == [[1000, 0], [0, 0]]

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "support/check_stop.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
@@ -131,7 +132,10 @@ Dataset Dataset::subset(std::span<const std::size_t> rows) const {
                          std::to_string(n_rows()) + " rows");
   std::vector<Column> features;
   features.reserve(features_.size());
-  for (const Column& column : features_) features.push_back(gather(column, rows));
+  for (const Column& column : features_) {
+    check_stop();
+    features.push_back(gather(column, rows));
+  }
   std::vector<double> weights;
   if (is_weighted())
     for (const std::size_t row : rows) weights.push_back(weights_[row]);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "support/check_stop.hpp"
 #include "support/cpu.hpp"
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
@@ -83,6 +84,7 @@ void apply(const NumberColumn& x, std::span<const double> cuts, std::span<T> out
   std::array<double, kBlock> values{};
   std::array<T, kBlock> codes;
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
+    check_stop();
     const std::size_t size = std::min(kBlock, x.size() - begin);
     x.read(begin, std::span(values).first(size));
     if (size == kBlock) {

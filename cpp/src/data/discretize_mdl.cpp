@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "data/discretize_sort.hpp"
+#include "support/check_stop.hpp"
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
 
@@ -50,6 +51,7 @@ class BlockBuilder {
   template <class AnyRow>
   std::vector<Entry> build(std::span<const AnyRow> rows) {
     for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      if (++values_ % kStepsPerCheck == 0) check_stop();
       for (end = begin; end < rows.size() && rows[end].key == rows[begin].key; ++end) add(rows[end]);
       push_value(key_number(rows[begin].key));
     }
@@ -85,6 +87,7 @@ class BlockBuilder {
   std::vector<Entry> entries_;
   std::vector<double> weights_;  // of the current value, by class; all zero in between
   std::vector<Code> targets_;    // the classes of the current value
+  std::size_t values_ = 0;
   bool last_pure_ = false;
   double last_value_ = 0;
 };
@@ -114,6 +117,7 @@ class Partitioner {
     std::vector<double> found;
     std::vector<std::pair<std::size_t, std::size_t>> todo{{0, entries_.size()}};
     while (!todo.empty()) {
+      check_stop();
       const auto [begin, end] = todo.back();
       todo.pop_back();
       const std::size_t middle = best_cut(begin, end);
@@ -158,6 +162,7 @@ class Partitioner {
     std::int64_t least = 0;
     double left_total = 0;
     for (std::size_t i = begin; i < end; ++i) {
+      if (i % kStepsPerCheck == 0) check_stop();
       const Entry& entry = entries_[i];
       ClassSide& left = left_[entry.target];
       ClassSide& right = right_[entry.target];

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/check_stop.hpp"
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
 
@@ -42,8 +43,10 @@ void sort_by_key(std::vector<Item>& items) {
     return static_cast<std::size_t>(item.key >> (d * kDigitBits)) & (kBuckets - 1);
   };
   std::vector<std::array<std::size_t, kBuckets>> counts(kDigits);
-  for (const Item& item : items)
-    for (int d = 0; d < kDigits; ++d) ++counts[static_cast<std::size_t>(d)][digit(item, d)];
+  in_pieces(items.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      for (int d = 0; d < kDigits; ++d) ++counts[static_cast<std::size_t>(d)][digit(items[i], d)];
+  });
 
   std::vector<Item> sorted(items.size());
   for (int d = 0; d < kDigits; ++d) {
@@ -51,7 +54,9 @@ void sort_by_key(std::vector<Item>& items) {
     if (places[digit(items.front(), d)] == items.size()) continue;
     std::size_t place = 0;
     for (std::size_t& count : places) place += std::exchange(count, place);
-    for (const Item& item : items) sorted[places[digit(item, d)]++] = item;
+    in_pieces(items.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) sorted[places[digit(items[i], d)]++] = items[i];
+    });
     items.swap(sorted);
   }
 }
@@ -72,6 +77,7 @@ void for_each_weighted_value(const NumberColumn& x, std::span<const double> weig
                        std::to_string(weights.size()));
   std::array<double, 512> block;
   for (std::size_t begin = 0; begin < x.size(); begin += block.size()) {
+    check_stop();
     const std::size_t size = std::min(block.size(), x.size() - begin);
     x.read(begin, std::span(block).first(size));
     for (std::size_t i = 0; i < size; ++i) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/discretize_sort.hpp"
+#include "support/check_stop.hpp"
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
 
@@ -44,6 +45,7 @@ double find_edges(std::vector<Item>& items, std::vector<IntervalEdge>& edges) {
   sort_by_key(items);
   double weight = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i % kStepsPerCheck == 0) check_stop();
     if (i > 0 && items[i].key != items[i - 1].key)
       edges.push_back({weight, cut_between(key_number(items[i - 1].key), key_number(items[i].key))});
     weight += items[i].weight();

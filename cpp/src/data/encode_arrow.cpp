@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/encode_strings.hpp"
+#include "support/check_stop.hpp"
 #include "support/words.hpp"
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
@@ -125,14 +126,18 @@ void number_chunk(const ArrowArray& chunk, StringIndex& index, ShortStrings& met
   const auto n = static_cast<std::size_t>(chunk.length);
   const auto* valid = chunk.null_count == 0 ? nullptr : static_cast<const std::uint8_t*>(chunk.buffers[0]);
   if (valid == nullptr) {
-    for (std::size_t i = 0; i < n; ++i) numbers[i] = met.number(reader, i, index);
+    in_pieces(n, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) numbers[i] = met.number(reader, i, index);
+    });
     return;
   }
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t bit = i + static_cast<std::size_t>(chunk.offset);
-    const bool present = ((valid[bit / 8] >> (bit % 8)) & 1) != 0;
-    numbers[i] = present ? met.number(reader, i, index) : -1;
-  }
+  in_pieces(n, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::size_t bit = i + static_cast<std::size_t>(chunk.offset);
+      const bool present = ((valid[bit / 8] >> (bit % 8)) & 1) != 0;
+      numbers[i] = present ? met.number(reader, i, index) : -1;
+    }
+  });
 }
 
 enum class Layout { kOffsets32, kOffsets64, kViews };

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "tanager/encode.hpp"
 #include "tanager/errors.hpp"
@@ -67,7 +68,7 @@ struct Collector {
     std::vector<std::int64_t> found = index.keys();
     for (std::size_t i = 0; i < flags.size(); ++i)
       if (flags[i] != 0) found.push_back(static_cast<std::int64_t>(smallest) + static_cast<std::int64_t>(i));
-    std::sort(found.begin(), found.end());
+    sort_in_pieces(std::span(found));
     return found;
   }
 };
@@ -78,6 +79,7 @@ void collect_columns(const IntegerMatrix& matrix, std::span<const std::size_t> c
   std::vector<Collector<T>> collectors(columns.size());
   const auto for_blocks = [&](auto visit) {
     for (std::size_t begin = 0; begin < matrix.n_rows; begin += kBlockRows) {
+      check_stop();
       const std::size_t n = std::min(kBlockRows, matrix.n_rows - begin);
       for (std::size_t c = 0; c < columns.size(); ++c)
         visit(collectors[c],

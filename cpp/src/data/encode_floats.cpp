@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/check_stop.hpp"
 #include "tanager/encode.hpp"
 
 namespace tanager {
@@ -28,6 +29,7 @@ bool encode_rows(const FloatColumn<Float>& column, const CodeBook& book, FloatKe
   constexpr Out missing = std::numeric_limits<Out>::max();
   bool unseen = false;
   for (std::size_t i = 0; i < column.n_rows; ++i) {
+    if (i % kStepsPerCheck == 0) check_stop();
     const double value = cell_at(column, i);
     out[i] = missing;
     if (std::isnan(value)) continue;
@@ -52,13 +54,14 @@ template <class Float>
 std::vector<double> distinct_floats(const FloatColumn<Float>& column) {
   IntegerIndex index;
   for (std::size_t i = 0; i < column.n_rows; ++i) {
+    if (i % kStepsPerCheck == 0) check_stop();
     const double value = cell_at(column, i);
     if (!std::isnan(value)) index.insert(float_key(value));
   }
   std::vector<double> values(index.keys().size());
   std::transform(index.keys().begin(), index.keys().end(), values.begin(),
                  [](std::int64_t key) { return std::bit_cast<double>(key); });
-  std::sort(values.begin(), values.end());
+  sort_in_pieces(std::span(values));
   return values;
 }
 

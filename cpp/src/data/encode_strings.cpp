@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "support/check_stop.hpp"
 #include "support/words.hpp"
 #include "tanager/encode.hpp"
 
@@ -74,6 +75,7 @@ std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t 
   StringIndex index;
   std::vector<std::int64_t> first_rows;
   for (std::size_t i = 0; i < numbers.size(); ++i, data += stride) {
+    if (i % kStepsPerCheck == 0) check_stop();
     numbers[i] = static_cast<std::int32_t>(index.insert({data, size}));
     if (index.strings().size() > first_rows.size()) first_rows.push_back(static_cast<std::int64_t>(i));
   }

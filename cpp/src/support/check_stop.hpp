@@ -1,6 +1,10 @@
 // Ends a long call if whoever made it wants so: see StopCheck.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
 #include "tanager/stopped.hpp"
 
 namespace tanager {
@@ -12,6 +16,32 @@ inline thread_local constinit StopCheck* this_threads_check = nullptr;
 /// before every item. Throws what the check throws.
 inline void check_stop() {
   if (this_threads_check != nullptr) this_threads_check->look();
+}
+
+/// Short steps, such as those for one row, check after so many: some hundred microseconds.
+inline constexpr std::size_t kStepsPerCheck = std::size_t{1} << 15;
+
+/// Calls body(begin, end) on consecutive ranges of [0, count) that are a moment's work, and check_stop between them.
+template <class Body>
+void in_pieces(std::size_t count, Body body) {
+  for (std::size_t begin = 0; begin < count; begin += kStepsPerCheck) {
+    check_stop();
+    body(begin, std::min(count, begin + kStepsPerCheck));
+  }
+}
+
+/// std::sort that can be stopped.
+template <class T>
+void sort_in_pieces(std::span<T> values) {
+  in_pieces(values.size(), [&](std::size_t begin, std::size_t end) {
+    std::sort(values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end));
+  });
+  for (std::size_t width = kStepsPerCheck; width < values.size(); width *= 2)
+    for (std::size_t begin = 0; begin + width < values.size(); begin += 2 * width) {
+      check_stop();
+      const std::span<T> both = values.subspan(begin, std::min(2 * width, values.size() - begin));
+      std::inplace_merge(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(width), both.end());
+    }
 }
 
 }  // namespace tanager
