@@ -302,7 +302,7 @@ class EqualWidthDiscretizer(_BinsDiscretizer):
 
 
 def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
-    codes: Codes
+    codes: npt.NDArray[Any]
     if y.dtype.kind in "bi":  # most labels; by a core call that Ctrl-C can end
         (classes,), (codes,) = _core.learn_integers(native(y))
     else:
