@@ -309,8 +309,8 @@ void check_samples(fuzz::Input& input, const Graph& graph, const EdgeWeights& we
 
 /// All of it, by all trees if there are few nodes, and what must hold of any graph otherwise.
 void check_distribution(fuzz::Input& input) {
-  const std::size_t n =
-      input.choose<std::size_t>({1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6, input.size(7, 10), 4, input.size(7, 24)});
+  const std::size_t n = input.choose<std::size_t>(
+      {1, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 6, 6, input.size(7, 10), input.size(7, 32)});
   const std::uint64_t spread = input.choose<std::uint64_t>({0, 2, 60, 1100, 5000, std::uint64_t{1} << 35});
   const std::int64_t base = input.choose<std::int64_t>({0, -60, 1'000'000, -(std::int64_t{1} << 39)});
   const Graph graph = read_graph(input, n, spread, base);
