@@ -52,6 +52,13 @@ io::CsvOptions csv_options(const Model& model, const Options& options) {
   return csv;
 }
 
+/// Bytes to read at a time: fewer where every row of the result is long, for results of whole blocks are kept.
+std::size_t block_size(const Model& model, const Options& options) {
+  constexpr std::size_t kLongestNumber = 24, kLeast = 64, kMostResult = std::size_t{1} << 27;
+  const std::size_t row = options.probabilities ? kLongestNumber * model.n_classes() : 1;
+  return std::min(options.block_size, std::max(kLeast, kMostResult / row));
+}
+
 /// Tables that other programs take, and that would otherwise be told to lack columns.
 void check_is_text(std::string_view table) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOthers = {{
@@ -204,7 +211,7 @@ class Job {
   Job(const Model& model, const Options& options, Input& input, predict::Output& output)
       : model_(model),
         options_(options),
-        reader_(input, options.delimiter, options.block_size),
+        reader_(input, options.delimiter, block_size(model, options)),
         output_(output),
         team_(options.threads) {
     const std::size_t n_pieces = std::min(kBlocksPerThread * team_.size(), kMostBlocks);

@@ -255,6 +255,7 @@ def _type_name(labels: npt.NDArray[Any], what: str) -> str:
 
 
 _KINDS = "biufUO"
+_MAX_STRING_BYTES = 1 << 26
 
 
 def _array(labels: list[Any], type_name: str) -> npt.NDArray[Any]:
@@ -265,7 +266,8 @@ def _array(labels: list[Any], type_name: str) -> npt.NDArray[Any]:
         raise ValueError(f"labels of type {type_name} would be longer than the longest label")
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
-    if dtype.kind == "O":
+    # Fixed-width strings all take the room of the longest, which a small file can make gigabytes.
+    if dtype.kind == "O" or (dtype.kind == "U" and len(labels) * dtype.itemsize > _MAX_STRING_BYTES):
         return array
     # Not every version of NumPy refuses integers that do not fit.
     if dtype.kind in "iu" and any(not np.iinfo(dtype).min <= label <= np.iinfo(dtype).max for label in labels):

@@ -232,7 +232,8 @@ def _features(table: Table, names: list[str] | None) -> Table:
     """Return the columns that the model knows, if they are all there by name."""
     if names is None or table.names is None or table.names == names or not set(names) <= set(table.names):
         return table
-    return table.select([table.names.index(name) for name in names])
+    places = {name: i for i, name in enumerate(table.names)}
+    return table.select([places[name] for name in names])
 
 
 def _predict(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -242,7 +243,7 @@ def _is_record_batch(X: Any) -> bool:
 def _frame(shape: tuple[int, int], columns: Any, read: Callable[[int, str], Column]) -> Table:
     names = list(columns)
     check_size(*shape)
-    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ValueError(f"column names must be unique, but {min(map(repr, twice))} comes more than once")
     strings = [isinstance(name, str) for name in names]

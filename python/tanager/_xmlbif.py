@@ -77,8 +77,8 @@ class _Events:
             ) from None
         except UnicodeEncodeError:
             raise ValueError(f"{_at(self._source, 1)}this is no XML: it holds half of a character") from None
-        except _RefusedError:
-            raise
+        except _RefusedError as error:
+            raise ValueError(str(error)) from None
         except (LookupError, ValueError) as error:
             reason = shortened(str(error), 100)
             raise ValueError(f"{_at(self._source, 1)}this is no XML: cannot read its encoding ({reason})") from None

@@ -62,7 +62,9 @@ std::string_view CsvRows::kept(std::size_t row) const {
 }
 
 CsvEncoder::CsvEncoder(const Model& model, std::span<const std::string_view> names, CsvOptions options)
-    : model_(model), options_(std::move(options)), names_(names.begin(), names.end()) {
+    : model_(model), options_(std::move(options)), names_(names.begin(), names.end()), by_name_(names_.size()) {
+  std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
+  std::sort(by_name_.begin(), by_name_.end(), [&](std::size_t a, std::size_t b) { return names_[a] < names_[b]; });
   check_features();
   for (const FeatureInfo& feature : model_.features()) feature_columns_.push_back(find_column(feature.name));
   if (options_.keep_all) {
@@ -83,11 +85,12 @@ CsvEncoder::CsvEncoder(const Model& model, std::span<const std::string_view> nam
 }
 
 std::size_t CsvEncoder::find_column(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) return kNone;
-  if (std::find(found + 1, names_.end(), name) != names_.end())
+  const auto found = std::partition_point(by_name_.begin(), by_name_.end(),
+                                          [&](std::size_t column) { return names_[column] < name; });
+  if (found == by_name_.end() || names_[*found] != name) return kNone;
+  if (found + 1 != by_name_.end() && names_[found[1]] == name)
     throw InvalidInput("the column '" + std::string(name) + "' is needed, but the table has two of that name");
-  return static_cast<std::size_t>(found - names_.begin());
+  return *found;
 }
 
 void CsvEncoder::check_features() const {

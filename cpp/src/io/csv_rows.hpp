@@ -96,6 +96,7 @@ class CsvEncoder {
   const Model& model_;
   CsvOptions options_;
   std::vector<std::string> names_;
+  std::vector<std::size_t> by_name_;  // the columns in the order of their names, to find one among very many
   std::vector<std::string> kept_names_;
   std::vector<std::size_t> feature_columns_;  // of every feature: its column in the table
   std::vector<std::size_t> kept_columns_;

@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ from ._kept import KeptFile
 MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
 #: Text as the number of its value: distinct texts are then looked at once, not once per row.
 CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
+#: Arrow's reader takes some 8 kB for every column, so that a small file of many columns would fill the memory.
+MAX_COLUMNS = 50_000
 #: What the cells of a column are; each kind can hold what stands before it.
 Kind = Literal["nothing", "integer", "large integer", "float", "string"]
 ARROW_TYPES: dict[Kind, Any] = {
@@ -64,6 +67,7 @@ class CsvSource:
         self.name = name
         self.shown = "standard input" if name == DASH else name
         self.missing = list(missing)
+        self._markers = pa.array(self.missing, pa.string())
         by_name = "\t" if Path(name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
         self._delimiter = delimiter or by_name
         self._header = header
@@ -149,7 +153,7 @@ class CsvSource:
         return f"column {name!r} is no text in UTF-8" if found[3] is None else not_numbers(name, found[3])
 
     def _widen(self, kind: Kind, texts: Any, *, exact: bool) -> Kind:
-        texts = texts.filter(pc.invert(pc.is_in(texts, pa.array(self.missing, pa.string()))))
+        texts = texts.filter(pc.invert(pc.is_in(texts, self._markers)))
         if len(texts) == 0:
             return kind
         large = kind == "large integer" or pc.any(pc.match_substring_regex(texts, _LARGE)).as_py()
@@ -176,6 +180,12 @@ class CsvSource:
                 first = _first_record(file.readline)
         if not first.strip():
             raise InputError(f"{self.shown} is empty")
+        n_columns = first.count(self._delimiter.encode()) + 1  # or fewer, if delimiters are quoted
+        if n_columns > MAX_COLUMNS:
+            raise InputError(
+                f"expected at most {MAX_COLUMNS:,} columns, but {self.shown} has about {n_columns:,}; select the columns "
+                "you need, or check the delimiter"
+            )
         options = csv.ReadOptions(autogenerate_column_names=not self._header)
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
         # Not read_csv, which handles signals on its own, and now and then loses one.
@@ -184,7 +194,7 @@ class CsvSource:
             names = reader.schema.names
         self._only_names = self._header and not ended
         names = names if self._header else [f"x{i}" for i in range(len(names))]
-        twice = {name for name in names if names.count(name) > 1}
+        twice = {name for name, times in Counter(names).items() if times > 1}
         if twice:
             raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
         return names
@@ -226,13 +236,17 @@ def _fits(texts: Any) -> bool:
 
 def _first_record(readline: Callable[[int], bytes]) -> bytes:
     """Return the lines up to the first line end outside of quotes that has something before it."""
-    text = b""
-    while len(text) < _LARGEST_BLOCK:
+    lines: list[bytes] = []
+    size, is_empty, is_quoted = 0, True, False
+    while size < _LARGEST_BLOCK:
         line = readline(_LARGEST_BLOCK)
-        text += line
-        if not line or (text.strip(b"\xef\xbb\xbf \t\r\n") and text.count(b'"') % 2 == 0):
+        lines.append(line)
+        size += len(line)
+        is_empty = is_empty and not line.strip(b"\xef\xbb\xbf \t\r\n")
+        is_quoted ^= line.count(b'"') % 2 == 1
+        if not line or not (is_empty or is_quoted):
             break
-    return text
+    return b"".join(lines)
 
 
 class _Joined:

@@ -40,8 +40,9 @@ class ModelRows:
         self._sources = sources
         first = sources[0]
         self.features = _find_features(clf, first, ignore)
+        known = set(first.names)
         for name in keep:
-            if name not in first.names:
+            if name not in known:
                 raise no_column(first.shown, name, first.names, "to keep")
         self.keep = list(dict.fromkeys(keep))
         self._cells = [Cells(clf, position, name) for position, name in enumerate(self.features)]
@@ -76,8 +77,9 @@ class ModelRows:
 
         if isinstance(source, ArrowSource):
             return source.read(self._columns, told, coded=[c.name for c in self._cells if c.is_category])
-        types = {name: CODED_TEXT if name in self.keep else pa.string() for name in self._columns}
-        types |= {c.name: pa.float64() for c in self._cells if not c.is_category and c.name not in self.keep}
+        keep = set(self.keep)
+        types = {name: CODED_TEXT if name in keep else pa.string() for name in self._columns}
+        types |= {c.name: pa.float64() for c in self._cells if not c.is_category and c.name not in keep}
         types |= {c.name: CODED_TEXT for c in self._cells if c.is_category}
         return source.read(types, told)
 
@@ -98,7 +100,8 @@ def _missing(source: Source) -> list[str]:
 def _find_features(clf: BaseClassifier, source: Source, ignore: Sequence[str]) -> list[str]:
     """Return the columns that are the features of a model, in its order."""
     wanted = clf._schema.feature_names
-    lacking = [name for name in wanted if name not in source.names]
+    known = set(source.names)
+    lacking = [name for name in wanted if name not in known]
     if not lacking:
         return list(wanted)
     if clf._schema.names is None:

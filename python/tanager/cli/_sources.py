@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -45,7 +46,7 @@ class ArrowSource:
             self.schema = self._read_schema()
         self._rows = max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * (len(self.schema) + 4))))
         self.names: list[str] = list(self.schema.names)
-        twice = {column for column in self.names if self.names.count(column) > 1}
+        twice = {column for column, times in Counter(self.names).items() if times > 1}
         if twice:
             raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
 

@@ -112,7 +112,8 @@ class LabeledTable(TrainingTable):
                 if name not in self.features:
                     raise InputError(f"--numeric names {name!r}, which is no feature")
             numbers = list(options.numeric)
-        used = [name for name in names if name in {*self.features, self.class_name, self.weight}]
+        needed = {*self.features, self.class_name, self.weight}
+        used = [name for name in names if name in needed]
         with reading(sources[0].shown):
             super().__init__(
                 sources, used, [*numbers, *([self.weight] if self.weight else [])], class_name=self.class_name

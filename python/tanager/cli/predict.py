@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -102,11 +102,13 @@ def run(options: argparse.Namespace) -> None:
 def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
     """Yield what is to be kept of every batch, the probabilities of its rows, and the positions of their classes."""
     waiting: deque[Any] = deque()
+    most = max(1, _MOST_PROBABILITIES // len(clf.classes_))
 
     def features() -> Iterator[Any]:
         for batch, kept in batches:
-            waiting.append((batch, kept))
-            yield batch
+            for start in range(0, max(1, batch.num_rows), most):
+                waiting.append((batch.slice(start, most), kept.slice(start, most)))
+                yield waiting[-1][0]
 
     # Where the model knows no names, columns were chosen by position.
     warnings.filterwarnings("ignore", message="X has feature names")
@@ -126,13 +128,15 @@ def most_probable(clf: Any, batch: Any, proba: Any) -> Any:
     best = proba[np.arange(len(proba)), positions]
     near = (proba >= best[:, None] * (1 - _NEARLY_EQUAL)).sum(axis=1) > 1
     if near.any():
-        known = {label: position for position, label in enumerate(clf.classes_.tolist())}
         rows = np.flatnonzero(near)
-        positions[rows] = [known[label] for label in clf.predict(batch.take(rows)).tolist()]
+        columns, n_rows = clf._encode(batch.take(rows))
+        positions[rows] = clf._predictor.predict_classes(columns, n_rows, clf._threads())
     return positions
 
 
 _NEARLY_EQUAL = 1e-9
+# At a time: a batch may have many rows, and a model many classes.
+_MOST_PROBABILITIES = 1 << 22
 
 
 class Answers:
@@ -153,8 +157,9 @@ class Answers:
         self._with_probabilities = with_probabilities
         fields = [*kept, pa.field("predicted", self._labels.type), *(pa.field(name, pa.float64()) for name in names)]
         self.schema = pa.schema(fields)
+        times = Counter(self.schema.names)
         for field in kept:
-            if self.schema.names.count(field.name) > 1:
+            if times[field.name] > 1:
                 raise InputError(
                     f"the column {field.name!r} cannot be kept, since the predictions have one of that name"
                 )
