@@ -85,8 +85,8 @@ CsvEncoder::CsvEncoder(const Model& model, std::span<const std::string_view> nam
 }
 
 std::size_t CsvEncoder::find_column(std::string_view name) const {
-  const auto found = std::partition_point(by_name_.begin(), by_name_.end(),
-                                          [&](std::size_t column) { return names_[column] < name; });
+  const auto found =
+      std::partition_point(by_name_.begin(), by_name_.end(), [&](std::size_t column) { return names_[column] < name; });
   if (found == by_name_.end() || names_[*found] != name) return kNone;
   if (found + 1 != by_name_.end() && names_[found[1]] == name)
     throw InvalidInput("the column '" + std::string(name) + "' is needed, but the table has two of that name");
