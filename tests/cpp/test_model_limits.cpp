@@ -134,7 +134,7 @@ void use(const Model& model) {
   for (std::size_t row = 0; row < 3; ++row)
     model.predictor().predict(std::span(rows).subspan(row * n, n), Output::kPosterior,
                               std::span(out).first(model.n_classes()));
-  model.predictor().predict_rows(std::span<const Code>(rows), Output::kPosterior, out);
+  if (n > 0) model.predictor().predict_rows(std::span<const Code>(rows), Output::kPosterior, out);
 }
 
 /// Reads the file and uses what comes out, within the limits; returns the message if it is refused.
@@ -213,7 +213,60 @@ std::vector<std::byte> general_file(const std::vector<std::uint32_t>& cardinalit
   });
 }
 
+/// One-dependence estimators with uniform tables.
+std::vector<std::byte> aode_file(const std::vector<std::uint32_t>& cardinalities, std::uint32_t n_classes) {
+  return forged(Tag::kAode, cardinalities, n_classes, [&](ByteWriter& out) {
+    out.number(n_classes);
+    out.count(cardinalities.size());
+    for (std::uint32_t c = 0; c < n_classes; ++c) out.real(1.0 / n_classes);
+    std::size_t values = 0;
+    for (const std::uint32_t r : cardinalities) {
+      out.number(r);
+      values += r;
+    }
+    out.real(0);
+    for (std::size_t i = 0; i < values; ++i) out.real(1);
+    const auto fill = [&](std::uint32_t r) {
+      for (std::size_t i = 0; i < std::size_t{r} * n_classes; ++i) out.real(1.0 / r);
+    };
+    for (const std::uint32_t r : cardinalities) fill(r);
+    for (std::size_t p = 0; p < cardinalities.size(); ++p)
+      for (std::uint32_t value = 0; value < cardinalities[p]; ++value)
+        for (std::size_t i = 0; i < cardinalities.size(); ++i)
+          if (i != p) fill(cardinalities[i]);
+  });
+}
+
+/// Naive Bayes with uniform tables.
+std::vector<std::byte> naive_file(const std::vector<std::uint32_t>& cardinalities, std::uint32_t n_classes) {
+  return forged(Tag::kNetwork, cardinalities, n_classes, [&](ByteWriter& out) {
+    out.number(n_classes);
+    out.count(cardinalities.size());
+    for (std::uint32_t c = 0; c < n_classes; ++c) out.real(1.0 / n_classes);
+    for (const std::uint32_t r : cardinalities) out.number(r);
+    for (std::size_t f = 0; f < cardinalities.size(); ++f) out.count(0);
+    for (const std::uint32_t r : cardinalities)
+      for (std::size_t i = 0; i < std::size_t{r} * n_classes; ++i) out.real(1.0 / r);
+  });
+}
+
 }  // namespace
+
+TEST(models_of_every_shape) {
+  using Shape = std::pair<std::vector<std::uint32_t>, std::uint32_t>;
+  // Many features, many classes, many values; of several features, of which one has nearly all values.
+  for (const auto& [cardinalities, n_classes] :
+       {Shape{{}, 30000}, Shape{{1}, 30000}, Shape{std::vector<std::uint32_t>(300, 1), 1}, Shape{{1, 1, 1}, 9000},
+        Shape{{20000}, 1}, Shape{{1, 20000}, 1}, Shape{{150, 150}, 1}, Shape{std::vector<std::uint32_t>(8, 30), 1}})
+    CHECK_EQ(read_within_limits(aode_file(cardinalities, n_classes)), "");
+  for (const auto& [cardinalities, n_classes] :
+       {Shape{{}, 60000}, Shape{{1}, 40000}, Shape{std::vector<std::uint32_t>(25000, 1), 1}, Shape{{60000}, 1},
+        Shape{std::vector<std::uint32_t>(6000, 2), 5}, Shape{std::vector<std::uint32_t>(15000, 2), 1}})
+    CHECK_EQ(read_within_limits(naive_file(cardinalities, n_classes)), "");
+  CHECK(has(read_within_limits(aode_file({1, 1}, 0)), "classes"));
+  CHECK(has(read_within_limits(aode_file(std::vector<std::uint32_t>(20000, 2), 0)), "classes"));
+  CHECK(has(read_within_limits(naive_file(std::vector<std::uint32_t>(30000, 1), 0)), "classes"));
+}
 
 TEST(an_average_over_trees_without_classes_is_refused_before_its_pairs_are_looked_at) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{3}, std::size_t{30000}})
@@ -257,6 +310,16 @@ TEST(features_of_one_value_do_not_make_inference_slow) {
     }
     CHECK_EQ(read_within_limits(general_file(std::vector<std::uint32_t>(n_features, 1), 2, parents)), "");
   }
+}
+
+TEST(many_families_in_one_clique_count_as_well) {
+  // Every pair of 22 features has observed children, 13 of them: few cells, but each family has to be found in them.
+  const std::uint32_t n_tied = 22;
+  std::vector<std::vector<std::uint32_t>> parents(n_tied);
+  for (int times = 0; times < 13; ++times)
+    for (std::uint32_t a = 0; a < n_tied; ++a)
+      for (std::uint32_t b = a + 1; b < n_tied; ++b) parents.push_back({a, b});
+  CHECK(has(read_within_limits(general_file(std::vector<std::uint32_t>(parents.size(), 2), 1, parents)), "max_cells"));
 }
 
 TEST(count_sets_check_their_size_before_they_ask_for_memory) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 
 /// What inference takes, about: conditional distributions, beliefs and offsets. Measured 14 to 24 with two classes.
 constexpr double kBytesPerCell = 24;
+/// Offsets beyond so many for every cell count as further cells.
+constexpr double kOffsetsPerCell = 4;
 
 /// A number of cells in full, or as a power of ten where nobody would count the digits.
 std::string cells_text(double cells) {
@@ -42,6 +45,7 @@ class PlanMaker {
     find_kept_features();
     collect_families();
     eliminate();
+    check_offsets();
     place_terms();
     link_cliques();
     place_query();
@@ -170,15 +174,43 @@ class PlanMaker {
   }
 
   /// A family goes to the clique of the member that is summed out first: all others are still around then.
+  std::size_t clique_of(const PlanTerm& term) const {
+    std::size_t first = PlanClique::kNone;
+    for (const auto& member : scopes_.members(term.family))
+      if (const std::uint32_t node = node_[member.feature]; node != kNoNode) first = std::min(first, clique_of_[node]);
+    return first;
+  }
+
+  /// So does the message of a clique; kNone if its separator is empty.
+  std::size_t parent_of(const PlanClique& clique) const {
+    std::size_t first = PlanClique::kNone;
+    for (std::size_t i = clique.first_separator; i < clique.end_separator; ++i)
+      first = std::min(first, clique_of_[node_[plan_.separators[i]]]);
+    return first;
+  }
+
+  /// Every family and every message has an offset for each cell of its clique. Where these are far more than the cells,
+  /// they are what the limit is for.
+  void check_offsets() {
+    std::vector<double> offsets(plan_.cliques.size(), 0.0);
+    const auto add = [&](std::size_t clique) {
+      offsets[clique] += static_cast<double>(plan_.cliques[clique].n_cells());
+    };
+    for (const PlanTerm& term : waiting_) add(clique_of(term));
+    for (const PlanClique& clique : plan_.cliques)
+      if (const std::size_t parent = parent_of(clique); parent != PlanClique::kNone) add(parent);
+    const double total = std::accumulate(offsets.begin(), offsets.end(), 0.0);
+    if (std::ceil(total / kOffsetsPerCell) > static_cast<double>(max_cells_)) {
+      const auto most = static_cast<std::size_t>(std::ranges::max_element(offsets) - offsets.begin());
+      const auto size = static_cast<double>(plan_.cliques[most].n_cells() * scopes_.n_classes());
+      refuse(most, size, std::ceil(total / kOffsetsPerCell));
+    }
+    plan_.offsets.reserve(static_cast<std::size_t>(total));
+  }
+
   void place_terms() {
     std::vector<std::vector<PlanTerm>> of_clique(plan_.cliques.size());
-    for (const PlanTerm& term : waiting_) {
-      std::size_t first = PlanClique::kNone;
-      for (const auto& member : scopes_.members(term.family))
-        if (const std::uint32_t node = node_[member.feature]; node != kNoNode)
-          first = std::min(first, clique_of_[node]);
-      of_clique[first].push_back(term);
-    }
+    for (const PlanTerm& term : waiting_) of_clique[clique_of(term)].push_back(term);
     for (std::size_t i = 0; i < plan_.cliques.size(); ++i) {
       PlanClique& clique = plan_.cliques[i];
       clique.first_term = plan_.terms.size();
@@ -215,14 +247,13 @@ class PlanMaker {
   void link_cliques() {
     std::vector<FamilyScopes::Member> members;
     for (PlanClique& clique : plan_.cliques) {
-      clique.parent = PlanClique::kNone;
+      clique.parent = parent_of(clique);
       members.clear();
       std::uint32_t stride = scopes_.n_classes();
       for (std::size_t i = clique.end_separator; i-- > clique.first_separator;) {
         const std::size_t feature = plan_.separators[i];
         members.push_back({feature, stride});
         stride *= scopes_.cardinalities()[feature];
-        clique.parent = std::min(clique.parent, clique_of_[node_[feature]]);
       }
       if (clique.parent != PlanClique::kNone)
         clique.parent_offsets = add_offsets(plan_.cliques[clique.parent], members);

@@ -109,7 +109,8 @@ struct PlanRequest {
 std::uint64_t checked_max_cells(std::uint64_t max_cells);
 
 /// Compiles a plan for rows in which just the features marked are observed. Throws CliqueTooLarge if its cliques have
-/// more than `max_cells` cells together, classes included. A feature of one value gets no clique: it is known even
+/// more than `max_cells` cells together, classes included, or so many families that finding them in the cells takes as
+/// much memory as more cells would. A feature of one value gets no clique: it is known even
 /// where it is missing, so that it neither holds others together nor is asked for.
 Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
                std::uint64_t max_cells);
