@@ -59,6 +59,10 @@ def files(folder):
         (["fit", "header.csv", "--class", "b", "-o", "x"], "header.csv has no rows"),
         (["fit", "ragged.csv", "--class", "b", "-o", "x"], "ragged.csv cannot be read: CSV parse error"),
         (["fit", "twice.csv", "--class", "b", "-o", "x"], "more than one column named 'a'"),
+        (
+            ["fit", "wide.csv", "--class", "b", "-o", "x"],
+            "expected at most 50,000 columns, but wide.csv has about 50,001",
+        ),
         (["fit", "binary.csv", "--class", "b", "-o", "x"], "binary.csv cannot be read"),
         (["fit", "false.parquet", "--class", "b", "-o", "x"], "false.parquet is no Parquet file"),
         (["fit", "cut.parquet", "--class", "b", "-o", "x"], "cut.parquet cannot be read"),
@@ -97,6 +101,7 @@ def test_bad_input_is_one_sentence(run, model, tmp_path, monkeypatch, arguments,
     (tmp_path / "header.csv").write_text("a,b\n")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
+    (tmp_path / "wide.csv").write_text("," * 50_000 + "\n")
     (tmp_path / "binary.csv").write_bytes(b"a,b\n\xff\xfe\x00,1\n")
     (tmp_path / "words.csv").write_text("sky,wind,day,code\nsun,strong,1,007\n")
     (tmp_path / "false.parquet").write_text("a,b\n1,2\n")

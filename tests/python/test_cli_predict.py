@@ -157,6 +157,24 @@ def test_the_last_line_needs_no_end(run, tmp_path):
     assert (done.code, done.err) == (2, "tanager: standard input has no rows\n")
 
 
+def test_rows_are_predicted_in_slices_where_classes_are_many(run, weather, tmp_path, monkeypatch):
+    run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
+    expected = run.well("predict", tmp_path / "m.tng", weather, "--keep", "all")
+    for most in (1, 4, 7):
+        monkeypatch.setattr("tanager.cli.predict._MOST_PROBABILITIES", most)
+        assert run.well("predict", tmp_path / "m.tng", weather, "--keep", "all") == expected
+
+
+def test_a_long_class_label_takes_no_memory_per_row(run, tmp_path):
+    rows = "".join(f"{i % 7},p{i % 3}\n" for i in range(20_000))  # ties, too, which are looked at again
+    (tmp_path / "t.csv").write_text(f"a,c\n1,{'x' * 500_000}\n{rows}")
+    run.well("fit", tmp_path / "t.csv", "--class", "c", "-o", tmp_path / "m.tng")
+    run.well(
+        "predict", tmp_path / "m.tng", tmp_path / "t.csv", "-o", tmp_path / "p.csv"
+    )  # 40 GB as an array of strings
+    assert (tmp_path / "p.csv").read_text().count("\n") == 20_002
+
+
 def test_many_rows_go_through_in_bounded_memory(tmp_path):
     n = 300_000
     data = tg.datasets.load("tic-tac-toe", as_frame=True)
