@@ -47,7 +47,8 @@ def given_tables():
     yield pd.DataFrame({"a": pd.Series([np.int8(1), np.float64(2), np.str_("3")], dtype=object)})
     yield pd.DataFrame({"a": pd.Series([Decimal(1), Fraction(2), 3], dtype=object)})
     yield pl.DataFrame({"a": pl.Series([Decimal("1.0"), Decimal("2.0"), Decimal("3.0")])})
-    yield np.array(["1", "2", "3"], dtype=np.dtypes.StringDType())[:, None]
+    if hasattr(np.dtypes, "StringDType"):  # since NumPy 2.0
+        yield np.array(["1", "2", "3"], dtype=np.dtypes.StringDType())[:, None]
 
 
 @pytest.mark.parametrize("kind", FITTED)

@@ -64,6 +64,8 @@ def test_help_lists_where_the_cpp_library_is(run):
     assert run.well("--include").strip() == tg.get_include()
 
 
+# Old versions of matplotlib call new versions of their parser by old names.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_curves_of_several_classifiers_need_two_classes():
     X, y = table()
     clf = tg.TANClassifier().fit(X, y)
