@@ -1,6 +1,7 @@
 // Tables as text: records and cells against a reader that looks at one character at a time, and rows of codes against
 // Model::encode.
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <random>
 #include <string>
@@ -292,6 +293,31 @@ TEST(rows_have_the_codes_that_the_model_gives_their_cells) {
       }
     }
   }
+}
+
+TEST(columns_are_found_at_once_however_many_there_are) {
+  const std::size_t n_features = 10000, n_columns = 100000;
+  std::vector<FeatureInfo> features;
+  for (std::size_t f = 0; f < n_features; ++f) features.push_back(categories("c" + std::to_string(7 * f), {}));
+  const Model model(random_network(std::vector<std::vector<std::size_t>>(n_features),
+                                   std::vector<std::uint32_t>(n_features, 1), 2, 1),
+                    features, {false, true});
+  std::vector<std::string> texts;
+  for (std::size_t c = 0; c < n_columns; ++c) texts.push_back("c" + std::to_string(n_columns - 1 - c));
+  std::vector<std::string_view> names(texts.begin(), texts.end());
+  const std::clock_t start = std::clock();
+  CsvOptions options;
+  options.keep = {"c99999", "c0", "c99999"};
+  const CsvEncoder encoder(model, names, options);
+  CHECK((encoder.kept_names() == std::vector<std::string>{"c99999", "c0"}));
+  names[17] = "c7";
+  CHECK_THROWS(InvalidInput, CsvEncoder(model, names, {}), "'c7' is needed, but the table has two of that name");
+  names[17] = names[18] = "twice";  // that nobody needs
+  CsvEncoder(model, names, {});
+  std::ranges::replace(names, std::string_view("c14"), std::string_view("none"));
+  std::ranges::replace(names, std::string_view("c7"), std::string_view("none"));
+  CHECK_THROWS(InvalidInput, CsvEncoder(model, names, {}), "the columns 'c7', 'c14', which the table does not have");
+  CHECK(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC < 3);
 }
 
 TEST(bytes_behind_a_cell_are_zero_in_either_byte_order) {
