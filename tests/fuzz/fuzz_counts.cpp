@@ -9,7 +9,7 @@
 #include "reference.hpp"
 #include "tanager/errors.hpp"
 
-const int fuzz::kShortRuns = 2000;
+const int fuzz::kShortRuns = 4000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -10,7 +10,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/evaluation.hpp"
 
-const int fuzz::kShortRuns = 2500;
+const int fuzz::kShortRuns = 4000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

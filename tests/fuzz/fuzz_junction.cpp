@@ -9,7 +9,7 @@
 #include "tanager/inference.hpp"
 #include "tanager/queries.hpp"
 
-const int fuzz::kShortRuns = 2500;
+const int fuzz::kShortRuns = 3000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -12,7 +12,7 @@
 #include "tanager/feature_weights.hpp"
 #include "tanager/parameters.hpp"
 
-const int fuzz::kShortRuns = 3000;
+const int fuzz::kShortRuns = 5000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -7,7 +7,7 @@
 #include "tanager/inference.hpp"
 #include "tanager/predictor.hpp"
 
-const int fuzz::kShortRuns = 2500;
+const int fuzz::kShortRuns = 4000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -10,7 +10,7 @@
 #include "tanager/feature_weights.hpp"
 #include "tanager/incomplete.hpp"
 
-const int fuzz::kShortRuns = 2000;
+const int fuzz::kShortRuns = 8000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -7,7 +7,7 @@
 #include "fuzz.hpp"
 #include "search_reference.hpp"
 
-const int fuzz::kShortRuns = 1200;
+const int fuzz::kShortRuns = 2500;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -13,7 +13,7 @@
 #include "tanager/structure.hpp"
 #include "trees.hpp"
 
-const int fuzz::kShortRuns = 2500;
+const int fuzz::kShortRuns = 6000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

@@ -11,7 +11,7 @@
 #include "tanager/tbmatan.hpp"
 #include "trees.hpp"
 
-const int fuzz::kShortRuns = 1500;
+const int fuzz::kShortRuns = 3000;
 const std::size_t fuzz::kMaxLength = 192;
 
 namespace {

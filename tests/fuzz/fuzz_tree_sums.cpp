@@ -12,7 +12,7 @@
 #include "tanager/tree_sums.hpp"
 #include "trees.hpp"
 
-const int fuzz::kShortRuns = 2500;
+const int fuzz::kShortRuns = 6000;
 const std::size_t fuzz::kMaxLength = 256;
 
 namespace {
