@@ -63,6 +63,31 @@ Aode random_aode(std::mt19937_64& random, const std::vector<std::uint32_t>& card
   return Aode(cards, fuzz::random_table(random, kind, 1, s, 1), singles, pairs, value_counts, min_count);
 }
 
+/// Tables that were learned are smoothed counts.
+void check_tables(const Aode& aode, const Dataset& data, double alpha) {
+  const std::size_t n = aode.n_features(), s = aode.n_classes();
+  const auto compare = [&](std::span<const double> got, const double* counts, std::size_t values) {
+    for (std::size_t c = 0; c < s; ++c) {
+      double total = static_cast<double>(values) * alpha;
+      for (std::size_t k = 0; k < values; ++k) total += counts[k * s + c];
+      for (std::size_t k = 0; k < values; ++k)
+        fuzz::require_near(got[k * s + c],
+                           total > 0 ? (counts[k * s + c] + alpha) / total : 1.0 / static_cast<double>(values), 1e-12,
+                           "learned probability");
+    }
+  };
+  for (std::size_t p = 0; p < n; ++p) {
+    compare(aode.single(p), reference::count_table(data, {p, {}}).data(), aode.cardinalities()[p]);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == p) continue;
+      const std::vector<double> counts = reference::count_table(data, {i, {p}});
+      const std::size_t values = aode.cardinalities()[i];
+      for (std::size_t v = 0; v < aode.cardinalities()[p]; ++v)
+        compare(aode.pair(p, v, i), counts.data() + v * values * s, values);
+    }
+  }
+}
+
 Aode learned_aode(fuzz::Input& input, const std::vector<std::uint32_t>& cards, std::uint32_t classes,
                   double min_count) {
   std::vector<reference::ColumnSpec> features;
@@ -73,7 +98,9 @@ Aode learned_aode(fuzz::Input& input, const std::vector<std::uint32_t>& cards, s
   options.min_count = min_count;
   const Dataset data = reference::random_dataset(features, {classes, 0.0, 0.3}, input.size(0, 60), input.flag(),
                                                  input.number(0, UINT32_MAX));
-  return learn_aode(count(data, CountScope::kPairs), options);
+  const Aode aode = learn_aode(count(data, CountScope::kPairs), options);
+  check_tables(aode, data, options.alpha);
+  return aode;
 }
 
 /// Every instruction set and way of reading the tables gives the same bits.
