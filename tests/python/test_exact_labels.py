@@ -91,8 +91,13 @@ def test_lists_of_one_kind_keep_its_type():
 
 
 def test_series_of_wide_integers():
+    newer = []  # what the oldest polars and NumPy do not have
+    if hasattr(pl, "Int128"):
+        newer.append(pl.Series([2**64, 2**64 + 1, 0], dtype=pl.Int128))
+    if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
+        newer.append(np.array(["a", "a\0", ""], dtype=np.dtypes.StringDType()))
     for series in (
-        pl.Series([2**64, 2**64 + 1, 0], dtype=pl.Int128),
+        *newer,
         pl.Series([2**63, 2**63 + 1, 5], dtype=pl.UInt64),
         pd.Series(pd.array(["9223372036854775808", "9223372036854775809", "5"]).astype("UInt64")),
         pa.array([2**63, 2**63 + 1, 5], pa.uint64()),
@@ -102,11 +107,11 @@ def test_series_of_wide_integers():
         pd.Series(["a", "a\0", ""]),
         pd.Series(["a", "a\0", ""], dtype="string"),
         pd.Series(["a", "a\0", ""], dtype="category"),
-        np.array(["a", "a\0", ""], dtype=np.dtypes.StringDType()),
     ):
         classes, codes = encode_labels(series)
-        assert same(classes[codes], list(series.to_pylist() if hasattr(series, "to_pylist") else series))
-        assert len(classes) == 3
+        values = list(series.to_pylist() if hasattr(series, "to_pylist") else series)
+        assert same(classes[codes], values)
+        assert len(classes) == len(set(values))  # pandas 2.0 itself merges categories that differ in a trailing NUL
 
 
 @pytest.mark.parametrize("values", TRAPS, ids=repr)
