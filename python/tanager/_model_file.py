@@ -189,12 +189,20 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 
 def _check_fit(found: Learned, state: dict[str, Any]) -> None:
     """Refuse a state whose parts are of different models: codes of one would be read as those of the other."""
+    expected = list(found.core.cardinalities)
     sizes = [column.cardinality for column in state["_encoder"].columns]
-    if sizes != list(found.core.cardinalities) or state["_schema"].n_features != len(sizes):
-        raise ValueError(
-            f"the pickled model has features of {list(found.core.cardinalities)} values, but the categories beside it are of "
-            f"{sizes}: the parts belong to different models"
-        )
+    for what, n in (("categories", len(sizes)), ("names", state["_schema"].n_features)):
+        if n != len(expected):
+            raise ValueError(
+                f"the pickled model has {len(expected)} features, but there are {what} of {n}: the parts belong to "
+                "different models"
+            )
+    for feature, (n_values, n_categories) in enumerate(zip(expected, sizes, strict=True)):
+        if n_values != n_categories:
+            raise ValueError(
+                f"feature {feature} of the pickled model has {n_values} values, but there are {n_categories} categories: "
+                "the parts belong to different models"
+            )
     n_classes = found.core.n_classes
     if len(state["classes_"]) != n_classes:
         raise ValueError(
