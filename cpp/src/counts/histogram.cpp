@@ -178,11 +178,10 @@ class Histogram {
     const std::size_t s = data_.n_classes();
     const std::size_t n_v = partner(i).n_values();
     const std::size_t n_u = task_.u ? data_.feature(*task_.u).n_values() : 1;
-    const bool u_first = !task_.u || *task_.u < task_.features[i];
     for (std::size_t v = 0; v < n_v; ++v)
       for (std::size_t u = 0; u < n_u; ++u) {
         T* held = work + (v * u_slots_ + u) * s;
-        double* cells = tables_[i].data() + (u_first ? u * n_v + v : v * n_u + u) * s;
+        double* cells = tables_[i].data() + (u * n_v + v) * s;
         for (std::size_t c = 0; c < s; ++c) move(cells[c], held[c]);
       }
   }

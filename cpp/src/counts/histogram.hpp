@@ -10,8 +10,8 @@
 namespace tanager {
 
 /// Tables of one feature u with several others: tables[i] receives the counts of (u, features[i], class) as
-/// [value of u][value of features[i]][class] if u < features[i], else with the two features exchanged. Without u, of
-/// (features[i], class) as [value][class].
+/// [value of u][value of features[i]][class], so u must be less than features[i]. Without u, tables[i] receives those
+/// of (features[i], class) as [value][class].
 struct HistogramTask {
   std::optional<std::size_t> u;
   std::span<const std::size_t> features;
