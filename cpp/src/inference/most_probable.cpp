@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "inference/queries_impl.hpp"
+#include "support/check_stop.hpp"
 #include "support/infinity.hpp"
 
 namespace tanager {
@@ -39,12 +40,14 @@ class Maximization {
       } else {
         const PlanClique& parent = plan_.cliques[clique.parent];
         for (std::size_t cell = 0; cell < parent.n_cells(); ++cell) {
+          meter_.add(1);
           double& target = from[plan_.offsets[clique.parent_offsets + cell] / s_];
           target = std::max(target, cells_[(parent.cells + cell) * s_ + c]);
         }
       }
       result[i].assign(clique.values, kMinusInfinity);
       for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
+        meter_.add(1);
         const std::size_t separator = cell / clique.values;
         const double behind = messages_[(clique.message + separator) * s_ + c];
         double& whole = cells_[(clique.cells + cell) * s_ + c];
@@ -80,19 +83,23 @@ class Maximization {
   }
 
   void add_cells(const PlanClique& clique, const double* from, std::size_t offsets) {
-    for (std::size_t cell = 0; cell < clique.n_cells(); ++cell)
+    for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
+      meter_.add(s_);
       for (std::size_t c = 0; c < s_; ++c)
         cells_[(clique.cells + cell) * s_ + c] += from[plan_.offsets[offsets + cell] + c];
+    }
   }
 
   void climb() {
     for (const PlanClique& clique : plan_.cliques) {
       double* messages = messages_.data() + clique.message * s_;
-      for (std::size_t cell = 0; cell < clique.n_cells(); ++cell)
+      for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
+        meter_.add(s_);
         for (std::size_t c = 0; c < s_; ++c) {
           double& best = messages[cell / clique.values * s_ + c];
           best = std::max(best, cells_[(clique.cells + cell) * s_ + c]);
         }
+      }
       if (clique.parent == PlanClique::kNone)
         for (std::size_t c = 0; c < s_; ++c) best_[c] += messages[c];
       else
@@ -106,6 +113,7 @@ class Maximization {
   std::vector<double> cells_;     // [clique][separator][value][class]
   std::vector<double> messages_;  // [clique][separator][class]
   std::vector<double> best_;
+  StopMeter meter_;
 };
 
 /// Settles what has one best value, and of every part of the network the first feature that has several. Returns

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "graph/min_fill.hpp"
+#include "support/check_stop.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/inference.hpp"
@@ -122,6 +123,7 @@ class PlanMaker {
     double largest = 0, total = 0;  // in cells; may exceed every whole number
     std::size_t largest_clique = 0;
     eliminate_by_min_fill(std::move(neighbors_), [&](std::uint32_t node, std::span<const std::uint32_t> around) {
+      meter_.add(around.size() * around.size());
       PlanClique clique{};
       clique.feature = features_[node];
       clique.values = scopes_.cardinalities()[clique.feature];
@@ -236,7 +238,10 @@ class PlanMaker {
     std::size_t filled = 1;  // the offsets of the axes so far, innermost first; another axis repeats them
     const auto add_axis = [&](std::size_t feature) {
       const std::uint32_t values = scopes_.cardinalities()[feature], stride = stride_of(feature);
-      for (std::size_t i = filled; i < filled * values; ++i) offsets[i] = offsets[i - filled] + stride;
+      for (std::uint32_t v = 1; v < values; ++v) {
+        meter_.add(filled);
+        for (std::size_t i = v * filled; i < (v + 1) * filled; ++i) offsets[i] = offsets[i - filled] + stride;
+      }
       filled *= values;
     };
     add_axis(clique.feature);
@@ -286,6 +291,7 @@ class PlanMaker {
   std::vector<std::vector<std::uint32_t>> neighbors_;
   std::vector<PlanTerm> waiting_;       // families with missing members
   std::vector<std::size_t> clique_of_;  // of every node
+  StopMeter meter_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "inference/class_lanes.hpp"
+#include "support/check_stop.hpp"
 #include "support/infinity.hpp"
 #include "support/vector_exp.hpp"
 #include "support/vector_log.hpp"
@@ -18,20 +19,26 @@ namespace {
 template <std::size_t kClasses>
 void add_cells(double* to, const double* from, const std::uint32_t* offsets, std::size_t n_cells, std::size_t s) {
   if constexpr (kClasses > 0) s = kClasses;
-  for (std::size_t i = 0; i < n_cells; ++i, to += s) {
-    const double* term = from + offsets[i];
-    for (std::size_t c = 0; c < s; ++c) to[c] += term[c];
-  }
+  in_pieces(n_cells, [&](std::size_t begin, std::size_t end) {
+    double* sum = to + begin * s;
+    for (std::size_t i = begin; i < end; ++i, sum += s) {
+      const double* term = from + offsets[i];
+      for (std::size_t c = 0; c < s; ++c) sum[c] += term[c];
+    }
+  });
 }
 
 /// to[offsets[cell] + class] += from[cell][class]
 template <std::size_t kClasses>
 void scatter_cells(double* to, const double* from, const std::uint32_t* offsets, std::size_t n_cells, std::size_t s) {
   if constexpr (kClasses > 0) s = kClasses;
-  for (std::size_t i = 0; i < n_cells; ++i, from += s) {
-    double* sum = to + offsets[i];
-    for (std::size_t c = 0; c < s; ++c) sum[c] += from[c];
-  }
+  in_pieces(n_cells, [&](std::size_t begin, std::size_t end) {
+    const double* term = from + begin * s;
+    for (std::size_t i = begin; i < end; ++i, term += s) {
+      double* sum = to + offsets[i];
+      for (std::size_t c = 0; c < s; ++c) sum[c] += term[c];
+    }
+  });
 }
 
 /// One separator cell: block is [values][classes]. message[class] = ln sum over the values; the block becomes the
@@ -64,6 +71,7 @@ void gather_cliques(const Plan& plan, const FamilyTables& logs, std::size_t s, b
   std::vector<double> many(s > kOnStack ? s : 0);
   double* sums = s > kOnStack ? many.data() : few;
   std::fill_n(state.cells.begin(), plan.n_cells * s, 0.0);
+  StopMeter meter;
   for (const PlanClique& clique : plan.cliques) {
     double* cells = state.cells.data() + clique.cells * s;
     double* messages = state.messages.data() + clique.message * s;
@@ -71,6 +79,7 @@ void gather_cliques(const Plan& plan, const FamilyTables& logs, std::size_t s, b
       add_cells<kClasses>(cells, logs[plan.terms[t].family].data() + state.bases[t],
                           plan.offsets.data() + plan.terms[t].offsets, clique.n_cells(), s);
     for (std::size_t x = 0; x < clique.separator_cells; ++x) {
+      meter.add(clique.values * s);
       double* block = cells + x * clique.values * s;
       sum_out<kClasses>(block, clique.values, s, messages + x * s, sums);
       if (!conditionals) continue;
@@ -91,6 +100,7 @@ template <std::size_t kClasses>
 void spread_cliques(const Plan& plan, std::span<const double> weights, Propagation& state) {
   const std::size_t s = kClasses > 0 ? kClasses : weights.size();
   std::fill_n(state.separators.begin(), plan.n_message_cells * s, 0.0);
+  StopMeter meter;
   for (std::size_t i = plan.cliques.size(); i-- > 0;) {
     const PlanClique& clique = plan.cliques[i];
     double* above = state.separators.data() + clique.message * s;
@@ -103,9 +113,11 @@ void spread_cliques(const Plan& plan, std::span<const double> weights, Propagati
     }
     const double* cells = state.cells.data() + clique.cells * s;
     double* beliefs = state.beliefs.data() + clique.cells * s;
-    for (std::size_t x = 0; x < clique.separator_cells; ++x, above += s)
+    for (std::size_t x = 0; x < clique.separator_cells; ++x, above += s) {
+      meter.add(clique.values * s);
       for (std::size_t v = 0; v < clique.values; ++v, cells += s, beliefs += s)
         for (std::size_t c = 0; c < s; ++c) beliefs[c] = above[c] * cells[c];
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "inference/queries_impl.hpp"
+#include "support/check_stop.hpp"
 #include "support/infinity.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -128,7 +129,9 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   }
   std::vector<std::uint32_t> value(together.size(), 0);
   std::size_t place = base;
+  StopMeter meter;
   for (std::size_t i = 0; i < joint.size(); i += s) {
+    meter.add(s);
     for (std::size_t c = 0; c < s; ++c) answer.probabilities[place + c * class_stride] += joint[i + c];
     for (std::size_t k = together.size(); k-- > 0;) {  // count up, the last feature fastest
       place += strides[k];

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "inference/queries_impl.hpp"
+#include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 #include "support/text.hpp"
@@ -100,10 +101,13 @@ class Sampler {
     accumulate(classes_, s_, 1);
     cells_ = std::move(state.cells);
     std::vector<bool> drawn(asked_.n_features(), false);
+    StopMeter meter;
     for (const PlanClique& clique : plan_.cliques) {
       drawn[clique.feature] = true;
-      for (std::size_t x = 0; x < clique.separator_cells; ++x)
+      for (std::size_t x = 0; x < clique.separator_cells; ++x) {
+        meter.add(clique.values * s_);
         accumulate({cells_.data() + (clique.cells + x * clique.values) * s_, clique.values * s_}, clique.values, s_);
+      }
     }
     for (const std::size_t f : asked_.scopes.order())
       if (evidence_.features[f] == kMissing && !drawn[f]) forward_.push_back(f);

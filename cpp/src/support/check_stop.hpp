@@ -25,10 +25,23 @@ inline constexpr std::size_t kStepsPerCheck = std::size_t{1} << 15;
 template <class Body>
 void in_pieces(std::size_t count, Body body) {
   for (std::size_t begin = 0; begin < count; begin += kStepsPerCheck) {
-    check_stop();
+    if (begin > 0) check_stop();
     body(begin, std::min(count, begin + kStepsPerCheck));
   }
 }
+
+/// Counts short steps, and checks when there have been enough of them.
+class StopMeter {
+ public:
+  void add(std::size_t steps) {
+    if ((steps_ += steps) < kStepsPerCheck) return;
+    steps_ = 0;
+    check_stop();
+  }
+
+ private:
+  std::size_t steps_ = 0;
+};
 
 /// std::sort that can be stopped.
 template <class T>
