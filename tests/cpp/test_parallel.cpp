@@ -13,10 +13,16 @@
 #include <vector>
 
 #include "check.hpp"
+#include "support/check_stop.hpp"
 #include "support/guarded.hpp"
 #include "support/lent_thread.hpp"
 #include "support/made_once.hpp"
 #include "support/parallel.hpp"
+
+#if !defined(_WIN32)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 using namespace tanager;
 
@@ -264,6 +270,69 @@ TEST(guarded_values_are_used_one_at_a_time) {
     for (std::size_t i = begin; i < end; ++i) total.with([&](long& value) { value += static_cast<long>(i); });
   });
   CHECK_EQ(total.with([](long& value) { return value; }), 39999L * 20000);
+}
+
+#if !defined(_WIN32)
+TEST(the_child_of_a_body_that_forks_waits_for_nobody) {
+  const auto caller = std::this_thread::get_id();
+  pid_t child = -1;
+  try {
+    ThreadTeam team(3);
+    team.run_items(60, [&](std::size_t, std::size_t) {
+      sleep_for(2000);  // the others are at work as well
+      if (std::this_thread::get_id() != caller || child != -1) return;
+      child = ::fork();
+      if (child != 0) return;
+      ::alarm(30);  // ends it should it wait
+      throw std::runtime_error("the child leaves");
+    });
+  } catch (const std::runtime_error&) {
+    ::_exit(7);
+  }
+  CHECK(child > 0);
+  int status = 0;
+  CHECK_EQ(::waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+#endif
+
+TEST(work_that_is_stopped_ends_on_all_threads) {
+  for (const int threads : kSizes) {
+    struct Enough {};
+    const auto caller = std::this_thread::get_id();
+    std::atomic<int> inside{0};
+    bool ended = false;
+    try {
+      const StopCheck check([&] {
+        CHECK(std::this_thread::get_id() == caller);
+        if (inside == threads) throw Enough{};
+      });
+      ThreadTeam(threads).run_items(static_cast<std::size_t>(threads), [&](std::size_t, std::size_t) {
+        ++inside;
+        while (true) {  // forever, unless it is stopped
+          check_stop();
+          sleep_for(100);
+        }
+      });
+    } catch (const Enough&) {
+      ended = true;
+    }
+    CHECK(ended);
+    check_stop();  // nothing is left of it
+  }
+}
+
+TEST(what_is_sorted_in_pieces_is_sorted) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, kStepsPerCheck, kStepsPerCheck + 1, 5 * kStepsPerCheck}) {
+    std::vector<std::uint32_t> values(size);
+    std::uint32_t next = 1;
+    for (auto& value : values) value = (next = next * 1664525 + 1013904223) >> 8;
+    std::vector<std::uint32_t> expected = values;
+    std::sort(expected.begin(), expected.end());
+    sort_in_pieces(std::span(values));
+    CHECK(values == expected);
+  }
 }
 
 TEST(who_makes_a_value_may_fail_and_the_next_one_tries_again) {

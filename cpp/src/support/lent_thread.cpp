@@ -150,7 +150,11 @@ struct Closing {
 
 }  // namespace
 
-LentThread::LentThread(std::function<void()> work) {
+std::uint32_t LentThread::forks() {
+  return count_of_forks.load(std::memory_order_relaxed);
+}
+
+LentThread::LentThread(std::function<void()> work) : forks_(forks()) {
   Reserve& all = reserve();
   std::unique_lock hold(all.lock);
   join_ended(all, hold);
@@ -169,6 +173,7 @@ LentThread::LentThread(std::function<void()> work) {
 }
 
 void LentThread::wait(bool patient) const {
+  if (forks_ != forks()) return;
   const auto is_done = [&](std::uint32_t finished) { return static_cast<std::int32_t>(finished - number_) >= 0; };
   std::uint32_t seen = worker_->finished.load(std::memory_order_acquire);
   if (is_done(seen)) return;

@@ -20,7 +20,8 @@ int resolve_threads(int threads) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadTeam::ThreadTeam(int threads, std::size_t soon) : size_(static_cast<std::size_t>(resolve_threads(threads))) {
+ThreadTeam::ThreadTeam(int threads, std::size_t soon)
+    : size_(static_cast<std::size_t>(resolve_threads(threads))), forks_(LentThread::forks()) {
   start(std::min(size_, std::max<std::size_t>(soon, 1)) - 1);
 }
 
@@ -122,6 +123,7 @@ void ThreadTeam::work(std::size_t worker) {
 /// Shuts the gate and waits for those inside.
 void ThreadTeam::finish() {
   std::uint32_t inside = gate_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
+  if (forks_ != LentThread::forks()) inside = 0;  // a body has forked, and its child is here: the others are not
   for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside, patient_);
   if (!failure_) return;
   failed_.store(false, std::memory_order_relaxed);

@@ -54,6 +54,7 @@ class ThreadTeam {
   void finish();
 
   const std::size_t size_;
+  const std::uint32_t forks_;
   std::vector<LentThread> others_;
 
   // The present piece of work: written while the gate is shut and nobody inside, read by those inside.
