@@ -1,0 +1,123 @@
+"""Processes and threads that share models: forks, and many threads at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import mixed_load
+import numpy as np
+import pytest
+
+import tanager as tg
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system"),
+    pytest.mark.filterwarnings("ignore"),  # of approximate answers, and of forks beside threads
+]
+
+
+@pytest.fixture(scope="module")
+def shared():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(600, 10))
+    y = (X[:, 0] + X[:, 1]) % 3
+    gaps = X.astype(float)
+    gaps[rng.random(X.shape) < 0.3] = np.nan
+    known = {"n_jobs": 2, "categories": [[0, 1, 2, 3]] * 10}
+    models = [
+        tg.TANClassifier(**known).fit(gaps, y),
+        tg.AODEClassifier(**known).fit(gaps, y),
+        tg.TBMATANClassifier(**known, n_trees=30, max_assignments=16).fit(gaps, y),
+    ]
+    return models, gaps, [clf.predict_proba(gaps).tobytes() for clf in models]
+
+
+def child_exit(work):
+    """Fork, let the child work, and return its exit code; 1 if the work is wrong, minus a signal if it hangs."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if work() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def all_right(shared):
+    models, rows, expected = shared
+    return [clf.predict_proba(rows).tobytes() for clf in models] == expected
+
+
+def test_children_predict_after_their_parent_used_threads(shared):
+    for _ in range(5):
+        assert all_right(shared)  # threads are lent, and stay for a moment
+        assert child_exit(lambda: all_right(shared)) == 0
+        assert child_exit(lambda: child_exit(lambda: all_right(shared)) == 0) == 0
+
+
+def test_children_of_a_process_whose_threads_predict(shared):
+    stop = threading.Event()
+    wrong = []
+
+    def repeat():
+        while not stop.is_set():
+            if not all_right(shared):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=repeat) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        codes = [child_exit(lambda: all_right(shared)) for _ in range(8)]
+        inside = []  # and from one that is no main thread
+        forker = threading.Thread(target=lambda: inside.append(child_exit(lambda: all_right(shared))))
+        forker.start()
+        forker.join()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert codes == [0] * 8
+    assert inside == [0]
+    assert not wrong
+
+
+# The signal is handled within a prediction, where other threads are at work; the child is left with the one thread.
+FORK_IN_HANDLER = """
+import os, signal
+import numpy as np
+import tanager as tg
+
+X = np.random.default_rng(0).integers(0, 3, size=(3000, 40))
+clf = tg.TBMATANClassifier(n_jobs=2).fit(X, X[:, 0] % 2)
+expected = clf.predict_proba(X[:100]).tobytes()
+children = []
+
+
+def handle(*_):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        raise SystemExit(7)
+    children.append(child)
+
+
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+while not children:
+    clf.predict_proba(X)
+assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 7
+assert clf.predict_proba(X[:100]).tobytes() == expected
+"""
+
+
+def test_handlers_of_signals_may_fork_during_a_prediction():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK_IN_HANDLER], check=True, timeout=300)
+
+
+def test_many_threads_get_the_bits_that_one_gets(tmp_path):
+    done, wrong, _ = mixed_load.run(mixed_load.Work(tmp_path), 2.0, 4, memory=False)
+    assert not wrong
+    assert len(done) == 5  # everything there is to do
