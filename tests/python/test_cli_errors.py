@@ -61,7 +61,7 @@ def files(folder):
         (["fit", "twice.csv", "--class", "b", "-o", "x"], "more than one column named 'a'"),
         (
             ["fit", "wide.csv", "--class", "b", "-o", "x"],
-            "expected at most 50,000 columns, but wide.csv has about 50,001",
+            "expected at most 32,768 columns, but wide.csv has about 50,001",
         ),
         (["fit", "binary.csv", "--class", "b", "-o", "x"], "binary.csv cannot be read"),
         (["fit", "false.parquet", "--class", "b", "-o", "x"], "false.parquet is no Parquet file"),

@@ -25,7 +25,7 @@ MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "n
 #: Text as the number of its value: distinct texts are then looked at once, not once per row.
 CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
 #: Arrow's reader takes some 8 kB for every column, so that a small file of many columns would fill the memory.
-MAX_COLUMNS = 50_000
+MAX_COLUMNS = 32_768
 #: What the cells of a column are; each kind can hold what stands before it.
 Kind = Literal["nothing", "integer", "large integer", "float", "string"]
 ARROW_TYPES: dict[Kind, Any] = {
