@@ -11,6 +11,10 @@ import pytest
 hypothesis.settings.register_profile("tanager", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("tanager")
 
+# Many tests start Python. Where it keeps no bytecode, each would spend seconds on compiling pandas and scikit-learn.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parents[2] / "build" / "bytecode"))
+
 # scikit-learn leaves its array-API check out unless this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
