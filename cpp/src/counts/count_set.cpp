@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "support/check_stop.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
@@ -130,7 +131,9 @@ CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_cla
   check_total(total);
   family_offsets_.push_back(static_cast<std::size_t>(total));
   class_counts_.assign(n_classes_, 0.0);
-  cells_.assign(static_cast<std::size_t>(total), 0.0);
+  cells_.clear();
+  cells_.reserve(static_cast<std::size_t>(total));
+  in_pieces(static_cast<std::size_t>(total), [&](std::size_t, std::size_t end) { cells_.resize(end); });
 }
 
 void CountSet::check_total(std::uint64_t cells) const {
