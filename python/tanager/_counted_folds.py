@@ -167,8 +167,8 @@ def judge_group(group: Group, material: Material, scorers: Sequence[Scorer], thr
         return
     stop = Event()
     with ThreadPoolExecutor(min(threads, len(folds)), initializer=stopping.set, initargs=(stop,)) as pool:
-        runs = [pool.submit(judge_fold, fold) for fold in folds]
         try:
+            runs = [pool.submit(judge_fold, fold) for fold in folds]
             for run in runs:
                 yield from run.result()
         except BaseException:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import tanager as tg
+from tanager import _counted_folds
+from tanager._progress import stopping
 
 SCRIPT = Path(__file__).resolve().parents[1] / "faults" / "ctrl_c.py"
 
@@ -17,3 +23,24 @@ def test_long_calls_notice_interrupts_soon():
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("n_jobs=8: 0.") == 19
+
+
+def test_folds_that_have_begun_are_told_to_end_while_others_are_handed_out(monkeypatch):
+    told = []
+    submit = ThreadPoolExecutor.submit
+
+    def judge(*_given):
+        told.append(stopping.get().wait(20))
+        return []
+
+    def interrupted(self, function, *given):
+        if given == (2,):
+            raise KeyboardInterrupt
+        return submit(self, function, *given)
+
+    monkeypatch.setattr(_counted_folds, "_judge_fold", judge)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    X = np.random.default_rng(0).integers(0, 3, size=(60, 4))
+    with pytest.raises(KeyboardInterrupt):
+        tg.evaluation.cross_validate(tg.NaiveBayesClassifier(), X, X[:, 0], cv=4, n_jobs=4)
+    assert told == [True, True]
