@@ -111,6 +111,9 @@ class ColumnEncoder:
             if coded is not None:
                 codes, absent = coded
                 return codes, (lambda: _unknown_numbers(column, codes)) if absent else list
+        # Where "True" is known, but True is not, it matters which of the objects that equal 1 are truth values.
+        if match and isinstance(column, ObjectColumn) and self._other_types.knows_truths:
+            return self._encode_coded(column.coded_apart(label), match=match)
         return self._encode_coded(column.coded(label), match=match)
 
     def _encode_numbers(self, column: NumberColumn) -> tuple[Codes, bool] | None:

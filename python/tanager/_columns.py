@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -138,6 +140,24 @@ class ObjectColumn:
         except TypeError as error:
             raise TypeError(f"{label}: {error}") from None
         return CodedColumn(codes, values).coded(label)
+
+    def coded_apart(self, label: str) -> CodedColumn:
+        """Return the objects numbered by equality, but True and False apart from 1 and 0."""
+        coded = self.coded(label)
+        kinds = set(map(type, self.objects))
+        if kinds.isdisjoint({bool, np.bool_}) or kinds <= {bool, np.bool_, str, type(None)}:
+            return coded  # nothing was taken for its equal of another type
+        codes, values = coded.codes.copy(), list(coded.values)
+        for number, value in enumerate(coded.values):
+            if not isinstance(value, (int, float, Decimal, Fraction)) or value not in (0, 1):
+                continue
+            is_truth = isinstance(value, bool)
+            rows = np.flatnonzero(coded.codes == number)
+            others = [row for row in rows if isinstance(self.objects[row], (bool, np.bool_)) != is_truth]
+            if others:
+                codes[others] = len(values)
+                values.append(int(value) if is_truth else bool(value))
+        return CodedColumn(codes, values)
 
 
 Column = NumberColumn | CodedColumn | ObjectColumn

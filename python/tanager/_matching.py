@@ -45,6 +45,7 @@ class OtherTypes:
     def __init__(self, index: Mapping[Any, int]) -> None:
         self._index = index
         self._truths: set[int] = set()
+        self._floats = {category for category in index if isinstance(category, float)}
         self._by_number: dict[Any, int] = {}
         self._by_truth: dict[bool, int] = {}
         for category, code in index.items():
@@ -55,12 +56,15 @@ class OtherTypes:
                 self._by_truth[meant] = _SEVERAL if meant in self._by_truth else code
             elif meant is not None:
                 self._by_number[meant] = _SEVERAL if meant in self._by_number else code
+        self.knows_truths = bool(self._by_truth)
 
     def find(self, value: Any) -> int | None:
         """Return the code of the only category that equals a value but for its type; None if none or several do."""
         if isinstance(value, str):
             meant = meaning(value)
             code = None if meant is None else self._index.get(meant)
+            if code is None and type(meant) is int and abs(meant) >= 2**63 and float(meant) in self._floats:
+                return self._index[float(meant)]  # as in C++, where longer integers are read as floats
             # The word "True" is no 1, although Python takes True for one.
             return None if isinstance(meant, bool) and code not in self._truths else code
         if isinstance(value, bool):

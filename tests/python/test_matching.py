@@ -90,6 +90,21 @@ def test_truth_values():
         numbers.predict(pd.DataFrame({"a": ["True"]}))
 
 
+@pytest.mark.filterwarnings("ignore::tanager.UnseenWarning")
+def test_truth_values_beside_numbers_do_not_depend_on_the_rows_before():
+    clf = fitted(["True", "False", "1", "x"])
+    values = [True, 1, False, 0, 1.0, np.True_, Decimal(1), 0.0]
+    alone = [clf.predict_proba(pd.DataFrame({"a": pd.Series([v], dtype=object)}))[0].tolist() for v in values]
+    for order in (range(8), reversed(range(8))):
+        rows = list(order)
+        table = pd.DataFrame({"a": pd.Series([values[i] for i in rows], dtype=object)})
+        assert clf.predict_proba(table).tolist() == [alone[i] for i in rows]
+    words = fitted(["False", "True"])
+    for given, expected in (([True, 1], [1, 255]), ([1, True], [255, 1]), ([0, 0.0, False], [255, 255, 0])):
+        codes = words._encoder.columns[0].encode(clf_column(given), "a", match=True)[0]
+        assert codes.tolist() == expected
+
+
 def test_exact_matches_go_first_and_several_are_none():
     clf = fitted([1, "1", "01", 2, "x"])
     assert clf.predict(pd.DataFrame({"a": pd.Series([1, "1", "01", "2", 1.0], dtype=object)})).tolist() == [
@@ -110,6 +125,7 @@ def test_large_numbers_are_compared_exactly():
     clf = fitted([2**53, 2**53 + 1, 2**64, 2**64 + 1], unseen="error")
     texts = [str(v) for v in (2**53, 2**53 + 1, 2**64, 2**64 + 1)]
     assert clf.predict(pd.DataFrame({"a": texts})).tolist() == [0, 1, 2, 3]
+    assert clf._encoder.columns[0].encode(clf_column([str(2**64 + 2)]), "a", match=True)[0].tolist() == [255]
     back = fitted(texts, unseen="error")
     given = pd.Series([2**53, 2**53 + 1, 2**64, 2**64 + 1], dtype=object)
     assert back.predict(pd.DataFrame({"a": given})).tolist() == [0, 1, 2, 3]
@@ -118,7 +134,7 @@ def test_large_numbers_are_compared_exactly():
 
 
 @pytest.mark.parametrize(
-    "labels", [[1, 2, 0, -5, 1000], [1.5, 0.1, 2.0, 1e300], [True, False], [1, "1", "x"], ["1", "a"]]
+    "labels", [[1, 2, 0, -5, 1000], [1.5, 0.1, 2.0, 1e20, 1e300], [True, False], [1, "1", "x"], ["1", "a"]]
 )
 def test_text_means_what_it_means_to_cpp_programs(labels, tmp_path):
     clf = fitted(labels)
@@ -164,6 +180,7 @@ def test_text_means_what_it_means_to_cpp_programs(labels, tmp_path):
         "nan",
     ]
     texts += ["1e300", "-5", "-5.0", "1000", "1,000", "1" * 50, "2", "2.0"]
+    texts += ["100000000000000000000", "100000000000000000001", "-100000000000000000001", "9" * 21]
     found = clf._encoder.columns[0].encode(clf_column(texts), "a", match=True)[0].tolist()
     expected = [core.encode(0, text) for text in texts]
     assert [255 if code == 65535 else code for code in expected] == found
