@@ -48,10 +48,20 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     try:
         model = _core.Model.load(name)
     except _core.ModelFileError as error:
-        if name and Path(name).exists():
-            raise
-        raise ModelFileNotFoundError(error, name) from None
+        if _is_absent(name):
+            raise ModelFileNotFoundError(error, name) from None
+        raise
     return from_model(model)
+
+
+def _is_absent(name: str) -> bool:
+    try:
+        Path(name).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False  # it may be there, but cannot be looked at
+    return not name
 
 
 class ModelFileNotFoundError(_core.ModelFileError, FileNotFoundError):

@@ -25,6 +25,14 @@ def test_a_missing_file_is_a_file_not_found_error(tmp_path):
     assert not isinstance(caught.value, OSError)
 
 
+def test_paths_that_cannot_be_looked_up(tmp_path):
+    (tmp_path / "circle").symlink_to("circle")
+    for name, reason in (("n" * 300, "File name too long"), ("circle", "Too many levels of symbolic links")):
+        with pytest.raises(tg.ModelFileError, match=f"cannot load the model file '.*{name}': {reason}") as caught:
+            tg.load(tmp_path / name)
+        assert not isinstance(caught.value, OSError)
+
+
 def test_paths_that_are_empty_or_not_unicode(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     clf = tg.NaiveBayesClassifier().fit([[0], [1]], [0, 1])
