@@ -183,7 +183,7 @@ def _number_labels(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColum
         check_number(len(keys), "y")
         values = keys.astype(labels.dtype)
         return CodedColumn(found, values.tolist()), values
-    if kind == "f" and abs(labels).max() < 2**62:  # whole numbers, as was checked
+    if kind == "f" and float(abs(labels).max()) < 2**62:  # whole numbers, as was checked
         numbered, values = _number_labels(labels.astype(np.int64), first_row)
         values = values.astype(labels.dtype)
         return CodedColumn(numbered.codes, values.tolist()), values

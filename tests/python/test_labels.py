@@ -43,7 +43,7 @@ def test_labels_of_any_kind():
     assert labels_of(np.arange(300)[::-1]) == (list(range(300)), list(range(300))[::-1])
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64, bool, "U3", object])
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64, np.float16, bool, "U3", object])
 def test_classes_keep_the_type(dtype):
     y = np.array([1, 0, 1]).astype(dtype)
     classes, codes = encode_labels(y)
