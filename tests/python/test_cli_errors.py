@@ -83,6 +83,7 @@ def files(folder):
         (["predict", "m.tng", "words.csv", "-o", "x.csv"], "strong"),
         (["predict", "m.tng", "weather.csv", "--keep", "id", "-o", "x.csv"], "no column 'id' (to keep)"),
         (["predict", "m.tng", "weather.csv", "-o", "x.xyz"], "does not tell a format"),
+        (["predict", "m.tng", "weather.csv", "-o", "m.tng"], "a table cannot be written to 'm.tng'"),
         (["predict", "-", "-"], "not both"),
         (["inspect", "cut.tng"], "cut.tng"),
         (["inspect", "m.tng", "--cpt", "nothing"], "no variable 'nothing'"),

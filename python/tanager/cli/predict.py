@@ -69,6 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Predict."""
+    from ._errors import InputError
     from ._formats import DASH, Format, output_format
     from ._model_rows import ModelRows
     from ._models import open_predictor
@@ -89,6 +90,11 @@ def run(options: argparse.Namespace) -> None:
     if options.output == DASH:
         default = "arrow-stream" if streamed else "csv"
     form = output_format(options.output, options.output_format, default)
+    if form == "model":
+        raise InputError(
+            f"a table cannot be written to {options.output!r}, which is the name of a model file: let it end in .csv, .csv.gz, "
+            ".parquet, .arrow or .arrows, or give --output-format"
+        )
     answers = Answers(model, clf, rows.kept_fields, with_probabilities=not options.without_probabilities)
     delimiter = options.delimiter or ","
     with (
