@@ -1,9 +1,11 @@
 // tanager-predict: predictions for a table with a model file, without Python.
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "predict_files.hpp"
@@ -33,6 +35,9 @@ void run(const tanager::predict::Options& options) {
   using tanager::predict::Task;
   if (options.task == Task::kHelp) return show(tanager::predict::help_text());
   if (options.task == Task::kVersion) return show("tanager-predict " TANAGER_VERSION "\n");
+  std::error_code unknown;  // one of them is not there
+  if (options.output != "-" && std::filesystem::equivalent(options.model, options.output, unknown))
+    throw tanager::InvalidInput("the output '" + options.output + "' would replace the model; choose another name");
   const tanager::Model model = tanager::load_model(options.model);
   tanager::predict::Input input(options.input);
   tanager::predict::Output output(options.output);

@@ -225,7 +225,7 @@ TEST(questions_are_checked) {
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{1, 1}), "asked for twice");
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{0, 1}), "but max_cells allows 11; ");
   CHECK_THROWS(InvalidInput, queries.posterior({{1, 1}, {}}, std::vector<std::size_t>{0, 1, 2}),
-               "more cells than max_cells allows, 11");
+               "the joint distribution has 12 cells, but max_cells allows 11");
   std::vector<Code> out(4);
   CHECK_THROWS(InvalidInput, queries.sample(nothing, 1, out), "do not fill 4 codes");
 }

@@ -377,6 +377,9 @@ def test_what_cannot_be_read_or_written_is_one_sentence(run: Run, tmp_path: Path
         1,
         b"tanager-predict: cannot write standard output: No space left on device\n",
     )
+    done = run("model.tng", "-o", "./model.tng", text=TABLE)
+    said = "tanager-predict: the output './model.tng' would replace the model; choose another name\n"
+    assert (done.returncode, done.stderr.decode()) == (2, said)
     (tmp_path / "broken.tng").write_bytes((tmp_path / "model.tng").read_bytes()[:-1])
     done = run("broken.tng", text=TABLE)
     assert done.returncode == 2

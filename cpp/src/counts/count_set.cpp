@@ -140,7 +140,8 @@ void CountSet::check_total(std::uint64_t cells) const {
   if (cells > kMaxSetCells)
     throw InvalidInput("the count tables of " + std::to_string(n_features()) + " features" +
                        (scope_ == CountScope::kPairs ? " and their pairs" : "") + " would have " + cells_text(cells) +
-                       " cells, but at most " + std::to_string(kMaxSetCells) + " are allowed");
+                       " cells, but at most " + std::to_string(kMaxSetCells) +
+                       " are allowed; leave features out, or give them fewer values");
 }
 
 double CountSet::n_rows() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "inference/queries_impl.hpp"
@@ -101,11 +103,12 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   for (const std::size_t v : variables)
     answer.dims.push_back(v == n ? static_cast<std::uint32_t>(s) : impl_->scopes.cardinalities()[v]);
   std::vector<std::size_t> together, strides;
+  const double needed = std::accumulate(answer.dims.begin(), answer.dims.end(), 1.0, std::multiplies<>());
+  if (needed > static_cast<double>(impl_->max_cells))
+    throw InvalidInput(join_text("the joint distribution has ", needed, " cells, but max_cells allows ",
+                                 impl_->max_cells, "; ask for fewer variables, or set max_cells to that number"));
   std::size_t cells = 1, missing_cells = 1, base = 0, class_stride = 0;
   for (std::size_t i = variables.size(); i-- > 0; cells *= answer.dims[i]) {
-    if (cells > impl_->max_cells / answer.dims[i])
-      throw InvalidInput(
-          join_text("the joint distribution asked for has more cells than max_cells allows, ", impl_->max_cells));
     if (variables[i] == n) {
       class_stride = cells;
     } else if (evidence.features[variables[i]] != kMissing) {

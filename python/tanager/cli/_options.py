@@ -116,12 +116,12 @@ def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
     group.add_argument(
         "--threads",
         metavar="N",
-        type=_at_least(1),
+        type=at_least(1),
         help="number of threads (default: one per processor); results do not depend on it",
     )
     if seed:
         group.add_argument(
-            "--seed", metavar="N", type=_at_least(0), default=0, help="seed of all that is drawn at random (default: 0)"
+            "--seed", metavar="N", type=at_least(0), default=0, help="seed of all that is drawn at random (default: 0)"
         )
 
 
@@ -135,7 +135,7 @@ def add_output_format(group: argparse._ArgumentGroup | argparse.ArgumentParser, 
 def add_folds(parser: argparse.ArgumentParser) -> None:
     """Add the number of folds."""
     parser.add_argument(
-        "--folds", metavar="N", type=_at_least(2), default=10, help="number of cross-validation folds (default: 10)"
+        "--folds", metavar="N", type=at_least(2), default=10, help="number of cross-validation folds (default: 10)"
     )
 
 
@@ -153,14 +153,16 @@ def memory_size(text: str) -> int:
     return size
 
 
-def _at_least(least: int) -> Callable[[str], int]:
+def at_least(least: int) -> Callable[[str], int]:
+    """Return what reads an integer from an option."""
+
     def convert(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             value = least - 1
         if value < least:
-            raise argparse.ArgumentTypeError(f"a whole number of at least {least} was expected, but {text!r} came")
+            raise argparse.ArgumentTypeError(f"expected an integer >= {least}, got {text!r}")
         return value
 
     return convert

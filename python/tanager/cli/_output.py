@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from .._whole_file import whole_file as _whole_file
@@ -29,6 +30,16 @@ def whole_file(name: str) -> Iterator[Any]:
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno else str(error)
         raise OSError(f"{name} cannot be written: {reason}") from error
+
+
+def check_other_file(output: str, given: str, what: str) -> None:
+    """Refuse to replace a file that is read."""
+    try:
+        same = Path(output).samefile(given)
+    except (OSError, ValueError):  # one of them is not there, or no file
+        return
+    if same and Path(given).is_file():
+        raise InputError(f"the output {output!r} would replace {what}; choose another name")
 
 
 class TableWriter(ABC):

@@ -46,10 +46,11 @@ def run(options: argparse.Namespace) -> None:
     from ._doubts import say_doubts
     from ._formats import DASH
     from ._learners import make_classifier
-    from ._output import whole_file
+    from ._output import check_other_file, whole_file
     from ._training import LabeledTable
 
     clf = make_classifier(options)
+    check_other_file(options.output, options.data, "the table to learn from")
     with whole_file(options.output) as file:  # a folder that cannot be written to is found before the work
         start = time.perf_counter()
         data = LabeledTable(options)

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ._options import add_data, add_output_format, add_running
+from ._options import add_data, add_output_format, add_running, at_least
 
 if TYPE_CHECKING:
     from .. import _core
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-cells",
         metavar="N",
-        type=int,
+        type=at_least(1),
         help="limit of exact inference for rows with missing values (default: 16777216); the error message that names "
         "it says how many cells are needed",
     )
@@ -73,11 +73,12 @@ def run(options: argparse.Namespace) -> None:
     from ._formats import DASH, Format, output_format
     from ._model_rows import ModelRows
     from ._models import open_predictor
-    from ._output import table_writer
+    from ._output import check_other_file, table_writer
     from ._progress_rows import rows_bar
     from ._sources import ArrowSource
     from ._training import open_data
 
+    check_other_file(options.output, options.model, "the model")
     model, clf = open_predictor(options, "rows")
     if options.max_cells is not None and hasattr(clf, "network_"):
         clf.network_.max_cells = options.max_cells
