@@ -131,7 +131,6 @@ CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_cla
   check_total(total);
   family_offsets_.push_back(static_cast<std::size_t>(total));
   class_counts_.assign(n_classes_, 0.0);
-  cells_.clear();
   cells_.reserve(static_cast<std::size_t>(total));
   in_pieces(static_cast<std::size_t>(total), [&](std::size_t, std::size_t end) { cells_.resize(end); });
 }

@@ -23,11 +23,6 @@ constexpr double kBytesPerCell = 24;
 /// Offsets beyond so many for every cell count as further cells.
 constexpr double kOffsetsPerCell = 4;
 
-/// A number of cells in full, or as a power of ten where nobody would count the digits.
-std::string cells_text(double cells) {
-  return cells < 1e15 ? std::to_string(static_cast<std::uint64_t>(cells)) : join_text(cells);
-}
-
 class PlanMaker {
  public:
   PlanMaker(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
@@ -164,15 +159,16 @@ class PlanMaker {
     std::string names;
     for (const std::size_t f : features) names += (names.empty() ? "" : ", ") + std::to_string(f);
     const bool possible = total <= static_cast<double>(kMostCliqueCells);
-    const std::string needed = possible ? cells_text(total) : join_text("at least ", cells_text(total));
-    const std::string advice =
-        possible ? join_text("; set max_cells to ", cells_text(total), " or more if there is memory for it (about ",
-                             std::ceil(total * kBytesPerCell / 1e6), " MB)")
-                 : join_text("; no max_cells above ", kMostCliqueCells, " is possible");
-    throw CliqueTooLarge(join_text("exact inference with these features missing takes ", needed,
-                                   " cells, but max_cells allows ", max_cells_, "; the features ", names,
-                                   " have to be held together in a clique of ", cells_text(size), " cells", advice),
-                         features);
+    const std::string needed = possible ? number_of_cells(total) : join_text("at least ", number_of_cells(total));
+    const std::string advice = possible ? join_text("; set max_cells to ", number_of_cells(total),
+                                                    " or more if there is memory for it (about ",
+                                                    std::ceil(total * kBytesPerCell / 1e6), " MB)")
+                                        : join_text("; no max_cells above ", kMostCliqueCells, " is possible");
+    throw CliqueTooLarge(
+        join_text("exact inference with these features missing takes ", needed, " cells, but max_cells allows ",
+                  max_cells_, "; the features ", names, " have to be held together in a clique of ",
+                  number_of_cells(size), " cells", advice),
+        features);
   }
 
   /// A family goes to the clique of the member that is summed out first: all others are still around then.

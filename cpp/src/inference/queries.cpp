@@ -105,8 +105,10 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   std::vector<std::size_t> together, strides;
   const double needed = std::accumulate(answer.dims.begin(), answer.dims.end(), 1.0, std::multiplies<>());
   if (needed > static_cast<double>(impl_->max_cells))
-    throw InvalidInput(join_text("the joint distribution has ", needed, " cells, but max_cells allows ",
-                                 impl_->max_cells, "; ask for fewer variables, or set max_cells to that number"));
+    throw InvalidInput(
+        join_text("the joint distribution has ", number_of_cells(needed), " cells, but max_cells allows ",
+                  impl_->max_cells, "; ask for fewer variables",
+                  needed <= static_cast<double>(kMostCliqueCells) ? ", or set max_cells to that number" : ""));
   std::size_t cells = 1, missing_cells = 1, base = 0, class_stride = 0;
   for (std::size_t i = variables.size(); i-- > 0; cells *= answer.dims[i]) {
     if (variables[i] == n) {
