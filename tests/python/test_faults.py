@@ -128,11 +128,14 @@ def test_a_killed_writer_leaves_the_old_or_the_new_file(what, tmp_path):
                         WRITERS[what](clf, path)
             finally:
                 os._exit(1)
-        for _ in range(5):  # files are replaced while we look
-            time.sleep(rng.uniform(0, 0.01))
-            assert path.read_bytes() in whole
-        os.kill(child, signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        try:
+            for _ in range(5):  # files are replaced while we look
+                time.sleep(rng.uniform(0, 0.01))
+                assert path.read_bytes() in whole
+        finally:  # or it would go on for ever where this fails
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
         assert path.read_bytes() in whole
         # What a killed process has begun nobody else can remove; its names say what it is.
         now = {file.name for file in tmp_path.iterdir()} - {"file"}

@@ -21,7 +21,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def shared():
+def shared_models():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 4, size=(600, 10))
     y = (X[:, 0] + X[:, 1]) % 3
@@ -45,34 +45,34 @@ def child_exit(work):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def all_right(shared):
-    models, rows, expected = shared
+def all_right(shared_models):
+    models, rows, expected = shared_models
     return [clf.predict_proba(rows).tobytes() for clf in models] == expected
 
 
-def test_children_predict_after_their_parent_used_threads(shared):
+def test_children_predict_after_their_parent_used_threads(shared_models):
     for _ in range(5):
-        assert all_right(shared)  # threads are lent, and stay for a moment
-        assert child_exit(lambda: all_right(shared)) == 0
-        assert child_exit(lambda: child_exit(lambda: all_right(shared)) == 0) == 0
+        assert all_right(shared_models)  # threads are lent, and stay for a moment
+        assert child_exit(lambda: all_right(shared_models)) == 0
+        assert child_exit(lambda: child_exit(lambda: all_right(shared_models)) == 0) == 0
 
 
-def test_children_of_a_process_whose_threads_predict(shared):
+def test_children_of_a_process_whose_threads_predict(shared_models):
     stop = threading.Event()
     wrong = []
 
     def repeat():
         while not stop.is_set():
-            if not all_right(shared):
+            if not all_right(shared_models):
                 wrong.append(1)
 
     threads = [threading.Thread(target=repeat) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
-        codes = [child_exit(lambda: all_right(shared)) for _ in range(8)]
+        codes = [child_exit(lambda: all_right(shared_models)) for _ in range(8)]
         inside = []  # and from one that is no main thread
-        forker = threading.Thread(target=lambda: inside.append(child_exit(lambda: all_right(shared))))
+        forker = threading.Thread(target=lambda: inside.append(child_exit(lambda: all_right(shared_models))))
         forker.start()
         forker.join()
     finally:
