@@ -254,3 +254,14 @@ def _fit_line(x: Floats, y: Floats) -> AcllEstimate:
     of_intercept = rest / len(x) - mean_x * of_slope
     errors = (float(np.sqrt(influence @ influence)) for influence in (of_slope, of_intercept))
     return AcllEstimate(slope, float(mean_y - slope * mean_x), *errors)
+
+
+def acll_settings(assumption: Any, a: Any, b: Any, pseudo_counts: Any) -> tuple[str, float, float | None, float]:
+    """Return the settings of the score as the core takes them, or say what is wrong with one."""
+    check_assumption(assumption)
+    rows = None if b is None else as_number(b, "b")
+    of_class, least = as_number(a, "a"), as_number(pseudo_counts, "pseudo_counts")
+    for value, name in ((of_class, "a"), (rows, "b"), (least, "pseudo_counts")):
+        if value is not None and not value > 0:
+            raise ValueError(f"{name} must be positive, but is {value!r}")
+    return assumption, of_class, rows, least

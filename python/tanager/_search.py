@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._folds import fold_of_row
+from ._names import read_arcs
 from ._progress import Show, live_bar, stopping
 from ._queries import naming_features
 from ._settings import LearnedStructure, Learning, Parents, Requirements, as_number
-from ._structure_learner import StructureLearner, read_arcs
+from ._structure_learner import StructureLearner
 from ._trace import SearchStep, SearchTrace
 from ._validation import check_table_sizes, is_whole
 

@@ -12,9 +12,9 @@ from ._acll import AcllOptimal
 from ._feature_weights import AttributeWeighted, Wanbia
 from ._fit_trace import FitStep, FitTrace
 from ._incomplete import APN, ELR, EM
+from ._names import position_of
 from ._parameter_learner import ParameterLearner
 from ._settings import LearnedParameters, Learning, as_number, resolve
-from ._structure_learner import position_of
 
 __all__ = [
     "APN",

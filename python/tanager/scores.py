@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._acll import acll_settings
 from ._acll_constants import (
     AcllConstants,
     AcllEstimate,
     acll_constants,
+    acll_settings,
     dirichlet_sampler,
     estimate_acll_constants,
     uniform_sampler,
 )
 from ._encoding import Table, encode_labels, learn_encoding, read_table
+from ._names import position_of, read_arcs
 from ._settings import as_number
-from ._structure_learner import position_of, read_arcs
 
 __all__ = [
     "AcllConstants",
