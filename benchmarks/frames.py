@@ -41,7 +41,7 @@ def string_frame(work: Workload) -> tuple[Any, Any]:
 def _measure(report: Report, storage: str, frame: Any, y: Any, repeats: int) -> None:
     import pandas as pd
 
-    from tanager._encoding import encode_labels, learn_encoding, read_table
+    from tanager._encoding.encoder import encode_labels, learn_encoding, read_table
 
     labels, codes = encode_labels(y)
     model: Any = make("tanager", "naive_bayes").fit(frame, y)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import tanager as tg
 from benchmarks.harness import _status_kib
 from tanager import _core
-from tanager._batches import BatchSource
+from tanager._streams.batches import BatchSource
 
 SCHEMA = pa.schema([("class", pa.int8()), ("p0", pa.float64()), ("p1", pa.float64())])
 
@@ -117,7 +117,7 @@ def predict(folder: Path, inside: Inside) -> None:
 
 def command(words: Sequence[str], inside: Inside) -> None:
     """Run a command of the command line, all that it imports included."""
-    from tanager._base import BaseClassifier
+    from tanager.classifiers._base import BaseClassifier
     from tanager.cli import main as tanager
 
     inside.watch_core()

@@ -69,7 +69,7 @@ def learn(name: str) -> Learned:
 
 def posterior_error(learned: Learned, n_rows: int, seed: int) -> float:
     """Return the largest difference of class posteriors from mpmath's, over some random rows."""
-    from tanager._tbmatan_mp import log_joint_mp
+    from tanager.averaging._mp import log_joint_mp
 
     chosen = np.sort(np.random.default_rng(seed).choice(learned.n_rows, min(n_rows, learned.n_rows), replace=False))
     columns = [np.ascontiguousarray(column[chosen]) for column in learned.columns]

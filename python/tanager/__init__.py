@@ -35,15 +35,14 @@ if TYPE_CHECKING:
         structure,
         tree_sums,
     )
-    from ._acll_constants import acll_constants
-    from ._classifier import BayesNetClassifier
     from ._model_file import load
-    from ._warnings import EstimateWarning, FallbackWarning, UnseenWarning
     from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
+    from .classifiers import BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier
     from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
+    from .exceptions import EstimateWarning, FallbackWarning, UnseenWarning
     from .explain import Explanation
     from .network import Network
-    from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
+    from .scores import acll_constants
 
 __all__ = [
     "AODEClassifier",
@@ -85,21 +84,21 @@ __all__ = [
 #: scikit-learn and SciPy along: ``tanager --help`` and programs that only ask for paths need not wait for them.
 _HOMES = {
     "AODEClassifier": ".averaging",
-    "BayesNetClassifier": "._classifier",
+    "BayesNetClassifier": ".classifiers",
     "EqualFrequencyDiscretizer": ".discretize",
     "EqualWidthDiscretizer": ".discretize",
-    "EstimateWarning": "._warnings",
+    "EstimateWarning": ".exceptions",
     "Explanation": ".explain",
-    "FallbackWarning": "._warnings",
-    "KDBClassifier": ".shortcuts",
+    "FallbackWarning": ".exceptions",
+    "KDBClassifier": ".classifiers",
     "MDLPDiscretizer": ".discretize",
-    "NaiveBayesClassifier": ".shortcuts",
+    "NaiveBayesClassifier": ".classifiers",
     "Network": ".network",
-    "TANClassifier": ".shortcuts",
+    "TANClassifier": ".classifiers",
     "TBMATANClassifier": ".averaging",
     "TreePosterior": ".averaging",
-    "UnseenWarning": "._warnings",
-    "acll_constants": "._acll_constants",
+    "UnseenWarning": ".exceptions",
+    "acll_constants": ".scores",
     "load": "._model_file",
 }
 

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from . import _core, discretize, parameters, structure
-from ._base import BaseClassifier
-from ._encoding import ColumnEncoder, Encoder
-from ._fit_trace import FitTrace
-from ._late_predictor import LatePredictor
-from ._settings import FEATURE_NUMBERS, Learned, Schema, Shown
-from ._tbmatan_mp import MpAverage, MpPredictor
-from ._validation import MAX_CELLS
+from ._encoding.encoder import ColumnEncoder, Encoder
+from ._learning.contract import FEATURE_NUMBERS, Learned, Schema, Shown
+from ._learning.fit_trace import FitTrace
+from ._utils.validation import MAX_CELLS
+from .averaging._mp import MpAverage, MpPredictor
+from .classifiers._base import BaseClassifier
+from .network._late_predictor import LatePredictor
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
 
@@ -335,9 +335,9 @@ def _settings_classes() -> dict[str, type]:
 
 
 def _estimators() -> dict[str, type[BaseClassifier]]:
-    from ._classifier import BayesNetClassifier
     from .averaging import AODEClassifier, TBMATANClassifier
-    from .shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
+    from .classifiers._bayes_net import BayesNetClassifier
+    from .classifiers._shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
 
     averages = (AODEClassifier, TBMATANClassifier)
     known = (*averages, BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)

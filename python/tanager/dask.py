@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.base import clone
 
 from . import _core
-from ._base import BaseClassifier
-from ._growing import NeedsCuts
-from ._stream_counts import Counted, CountedPart, RecountedPart
-from ._stream_cuts import CutPart
+from ._streams.counts import Counted, CountedPart, RecountedPart
+from ._streams.cuts import CutPart
+from ._streams.encoding import NeedsCuts
+from .classifiers._base import BaseClassifier
 
 try:
     import dask

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from ._frames import import_pandas
+from ._utils.optional import import_pandas
 
 __all__ = ["Dataset", "load", "make_corral", "make_led7", "make_mofn", "make_waveform21", "names"]
 

@@ -16,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._columns import native
-from ._validation import check_weights, effective_threads
+from ._encoding.columns import native
+from ._utils.validation import check_weights, effective_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pyagrum as gum
 
-from tanager._bif_text import parse_bif
-from tanager._exchange import Variable
+from tanager.interop._bif_reader import parse_bif
+from tanager.interop._variables import Variable
 
 HERE = Path(__file__).parent
 

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 from python_target import Decisions, check_written, run
 
-from tanager._bif_text import parse_bif
-from tanager._exchange import Variable
+from tanager.interop._bif_reader import parse_bif
+from tanager.interop._variables import Variable
 
 #: Longer texts take longer, and show nothing new.
 MAX_LENGTH = 2000

@@ -12,8 +12,8 @@ import numpy as np
 from fuzz_bif import made_up
 from python_target import Decisions, check_written, run
 
-from tanager._exchange import Variable
-from tanager._xmlbif import parse_xmlbif
+from tanager.interop._variables import Variable
+from tanager.interop._xmlbif import parse_xmlbif
 
 MAX_LENGTH = 3000
 #: Tags and marks of the format, for mutations.

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tanager._exchange import Variable, make_network, variables_of
 from tanager.interop import read_bif, read_xmlbif
+from tanager.interop._variables import Variable, make_network, variables_of
 
 SEEDS = Path(__file__).resolve().parent / "seeds"
 #: Networks of more cells than this are not written: it would take most of the time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager._encoding import learn_encoding, read_table
+from tanager._encoding.encoder import learn_encoding, read_table
 
 
 class Halves:

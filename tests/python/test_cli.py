@@ -62,7 +62,7 @@ def test_interrupts_end_with_130(monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tanager._demo.run_demo", interrupted)
+    monkeypatch.setattr("tanager.cli.demo_tour.run_demo", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "tanager: interrupted\n"
 
@@ -82,7 +82,7 @@ assert not {"sklearn", "scipy", "pyarrow", "rich"} & sys.modules.keys()
 import tanager
 for name in tanager.__all__:
     assert getattr(tanager, name) is not None and name in dir(tanager)
-assert tanager.TANClassifier is tanager.shortcuts.TANClassifier
+assert tanager.TANClassifier is tanager.classifiers._shortcuts.TANClassifier
 try:
     tanager.nothing
 except AttributeError as error:

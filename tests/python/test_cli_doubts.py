@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tanager.cli._doubts import doubt_about
+from tanager.cli.column_warnings import doubt_about
 
 
 def labels(n, form):

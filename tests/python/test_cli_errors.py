@@ -292,8 +292,8 @@ def test_closed_standard_streams(model, weather, tmp_path, monkeypatch, capsys):
 
 def test_absent_packages_are_named(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "tanager.cli._csv", raising=False)
-    monkeypatch.delitem(sys.modules, "tanager.cli._training", raising=False)
+    monkeypatch.delitem(sys.modules, "tanager.cli.tables.csv_reader", raising=False)
+    monkeypatch.delitem(sys.modules, "tanager.cli.tables.training", raising=False)
     done = run("fit", "a.csv", "--class", "y", "-o", "m")
     one_sentence(done, 1, "pyarrow is needed for files: pip install 'tanager[cli]'")
 
@@ -302,7 +302,7 @@ def test_mistakes_of_ours_are_one_sentence_too(run, model, monkeypatch):
     def broken(*_arguments):
         raise RuntimeError("what\nis this")
 
-    monkeypatch.setattr("tanager.cli._model_facts.facts", broken)
+    monkeypatch.setattr("tanager.cli.model_facts.facts", broken)
     one_sentence(run("inspect", model), 1, "unexpected RuntimeError: what is this; TANAGER_DEBUG=1")
 
 

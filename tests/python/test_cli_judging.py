@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tanager as tg
-from tanager.cli._trials import limited
+from tanager.cli.trials import limited
 from tanager.evaluation import compare, cross_validate
 
 
@@ -98,7 +98,7 @@ def test_narrow_terminals_cut_no_scores(run, squares, monkeypatch):
 
 def test_compare_gives_up_what_lasts(run, squares, monkeypatch):
     def endless(self, *arguments):
-        from tanager._progress import stopping
+        from tanager._utils.progress import stopping
 
         while not stopping.get().is_set():
             time.sleep(0.01)
@@ -115,7 +115,7 @@ def test_limited_work_ends_with_the_interrupt(monkeypatch):
     ended = threading.Event()
 
     def work():
-        from tanager._progress import stopping
+        from tanager._utils.progress import stopping
 
         assert stopping.get().wait(30)
         ended.set()

@@ -161,7 +161,7 @@ def test_rows_are_predicted_in_slices_where_classes_are_many(run, weather, tmp_p
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
     expected = run.well("predict", tmp_path / "m.tng", weather, "--keep", "all")
     for most in (1, 4, 7):
-        monkeypatch.setattr("tanager.cli.predict._MOST_PROBABILITIES", most)
+        monkeypatch.setattr("tanager.cli.commands.predict._MOST_PROBABILITIES", most)
         assert run.well("predict", tmp_path / "m.tng", weather, "--keep", "all") == expected
 
 
@@ -185,7 +185,7 @@ def test_many_rows_go_through_in_bounded_memory(tmp_path):
     program = f"""
 import resource, sys
 from tanager.cli import main
-import tanager.cli.predict, tanager.cli._model_rows, pyarrow.csv
+import tanager.cli.commands.predict, tanager.cli.tables.model_rows, pyarrow.csv
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 code = main(["predict", {str(tmp_path / "m.tng")!r}, "-", "--memory", "16M", "--threads", "1"])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, file=sys.stderr)

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tanager.cli._csv import CODED_TEXT, CsvSource
-from tanager.cli._progress_rows import rows_bar
+from tanager.cli.tables.csv_reader import CODED_TEXT, CsvSource
+from tanager.cli.terminal import rows_bar
 
 N_ROWS = 200_000
 

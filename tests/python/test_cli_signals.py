@@ -95,9 +95,9 @@ def test_signals_that_the_caller_ignores_are_ignored(start, model, tmp_path):
 # Where an exception would be dropped, as in C modules that are just being imported, in destructors and the like.
 DEAF = """
 import os, signal, sys, time
-from tanager.cli._kept import KeptFile
-from tanager.cli._signals import ended_by_signals
-from tanager._whole_file import whole_file
+from tanager.cli.tables.spool import KeptFile
+from tanager.cli.signals import ended_by_signals
+from tanager._utils.files import whole_file
 
 with ended_by_signals(program=True), whole_file("p.csv"):
     kept = KeptFile()

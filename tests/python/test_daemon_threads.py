@@ -13,7 +13,7 @@ import sys, threading, time, warnings
 import numpy as np
 import tanager as tg
 from tanager import parameters as pm, structure as st
-from tanager._progress import stopping
+from tanager._utils.progress import stopping
 
 after, jobs, calls = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(",")
 warnings.simplefilter("ignore")

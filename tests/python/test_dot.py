@@ -9,8 +9,8 @@ import pytest
 from picture_hashes import general_network, table
 
 import tanager as tg
-from tanager._dot import quoted
-from tanager._strengths import arc_strength
+from tanager.interop._dot import quoted
+from tanager.network._strengths import arc_strength
 
 NAMES = [
     *(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tanager import _core
-from tanager._encoding import ColumnEncoder, Encoder, encode_labels, read_table
+from tanager._encoding.encoder import ColumnEncoder, Encoder, encode_labels, read_table
 
 
 def decode(encoder, codes):

@@ -16,10 +16,10 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import LinearSVC
 
 import tanager as tg
-from tanager import _counted_folds
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager.evaluation import accuracy, auc, conditional_log_likelihood, cross_validate, log_score
+from tanager._learning.contract import LearnedStructure
+from tanager.evaluation import _counted_folds, accuracy, auc, conditional_log_likelihood, cross_validate, log_score
 
 SCORES = {"accuracy": accuracy, "log_score": log_score, "cll": conditional_log_likelihood, "auc": auc}
 
@@ -62,7 +62,7 @@ def counted(monkeypatch):
         raise AssertionError("a fold was fitted on its own")
 
     monkeypatch.setattr(_counted_folds, "plain_fold", refuse)
-    monkeypatch.setattr("tanager.evaluation.judge_plainly", refuse)
+    monkeypatch.setattr("tanager.evaluation._cross_validate.judge_plainly", refuse)
 
 
 def check(clf, X, y, cv, splits, **options):
@@ -432,7 +432,7 @@ def test_declared_categories_and_class_priors(counted):
 class Interrupted(st.NaiveBayes):
     def _learn(self, learning):
         found = super()._learn(learning)
-        trace = tg._trace.SearchTrace([], "accuracy", "interrupted", 0, 0.0)
+        trace = st.SearchTrace([], "accuracy", "interrupted", 0, 0.0)
         return type(found)(found.parents, trace)
 
 
@@ -457,7 +457,7 @@ class Seeded(st.StructureLearner):
         parents = [[] for _ in order]
         for parent, child in pairwise(order):
             parents[child] = [parent]
-        return st.LearnedStructure(parents)
+        return LearnedStructure(parents)
 
 
 @pytest.mark.parametrize("seed", [3, np.random.RandomState(3)], ids=["int", "RandomState"])

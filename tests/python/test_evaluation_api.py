@@ -17,7 +17,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import tanager as tg
 from tanager import _core
-from tanager._folds import fold_of_row
+from tanager._learning.folds import fold_of_row
 from tanager.evaluation import accuracy, auc, compare, conditional_log_likelihood, cross_validate, log_score
 
 N = 240

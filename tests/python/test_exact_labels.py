@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tanager as tg
-from tanager._encoding import encode_labels
+from tanager._encoding.encoder import encode_labels
 
 # Values that NumPy makes one if they stand in one list.
 TRAPS = [

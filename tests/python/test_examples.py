@@ -15,7 +15,7 @@ import tanager
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages with examples; those of the reference are docstrings.
 GUIDES = [page for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))] if ">>> " in page.read_text("utf-8")]
-MODULES = ["tanager", *(f"tanager.{module.name}" for module in pkgutil.iter_modules(tanager.__path__))]
+MODULES = ["tanager", *(module.name for module in pkgutil.walk_packages(tanager.__path__, "tanager."))]
 
 
 @pytest.fixture(autouse=True)

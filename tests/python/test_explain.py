@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import tanager as tg
-from tanager import _evidence
 from tanager import structure as st
+from tanager.explain import _coded_rows
 
 VALUES = {"a": ["u", "v"], "b": ["x", "y", "z"], "c": ["p", "q"], "d": ["k", "l", "m"]}
 NAMES = list(VALUES)
@@ -274,9 +274,9 @@ def test_pairs_of_a_feature_with_many_values_take_little_memory():
     X = pd.DataFrame({"many": np.arange(n), "two": np.arange(n) % 2, "more": np.arange(n) // 2 % 2})
     clf = tg.NaiveBayesClassifier().fit(X, np.arange(n) % 2)
     explanation = clf.explain(X[:1], changeable=["many", "two"])
-    first, second, complete = _evidence.candidate_pairs(explanation._singles, 0, n - 1)
+    first, second, complete = _coded_rows.candidate_pairs(explanation._singles, 0, n - 1)
     assert complete
-    assert not _evidence.candidate_pairs(explanation._singles, 0, n - 2)[2]
+    assert not _coded_rows.candidate_pairs(explanation._singles, 0, n - 2)[2]
     assert len(first) == n - 1  # each other value of the one, with the other value of the other
     features = explanation._singles.features
     assert (features[first] < features[second]).all()
@@ -328,7 +328,7 @@ def test_blocks_make_no_difference(name, monkeypatch):
     clf = fitted(name)
     whole = clf.explain(ROWS)
     found = whole.contributions, whole.changes, whole.flips
-    monkeypatch.setattr(_evidence, "_MOST_CELLS", 7)
+    monkeypatch.setattr(_coded_rows, "_MOST_CELLS", 7)
     parts = clf.explain(ROWS)
     np.testing.assert_array_equal(parts.contributions, found[0])
     assert (parts.changes, parts.flips) == found[1:]

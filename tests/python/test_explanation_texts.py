@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import tanager as tg
+from tanager.explain import _explanation
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -113,8 +114,8 @@ def test_changes_of_rows_that_are_not_shown_are_not_looked_for(clf, rows, monkey
         looked_for.append(coded.n_rows)
         return single_changes(coded, predicted, changeable)
 
-    single_changes = tg.explain.single_changes
-    monkeypatch.setattr(tg.explain, "single_changes", counting)
+    single_changes = _explanation.single_changes
+    monkeypatch.setattr(_explanation, "single_changes", counting)
     explanation = clf.explain(rows)
     str(explanation)
     explanation._repr_html_()

@@ -16,11 +16,12 @@ from test_goldens import COMPLETE, TOLERANCE, assert_cpts, load  # noqa: F401
 from threadpoolctl import threadpool_info
 
 import tanager as tg
-from tanager import _core, _feature_weights
+from tanager import _core
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager._progress import stopping
+from tanager._utils.progress import stopping
 from tanager.network import Network
+from tanager.parameters import _weights
 
 LEARNERS = {
     "trees": pr.AttributeWeighted(n_trees=5),
@@ -416,8 +417,8 @@ def test_an_interruption_reaches_threads_of_cross_validation(learner):
 
 def test_blas_gets_its_threads_back():
     before = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]
-    with _feature_weights._one_blas_thread():
-        with _feature_weights._one_blas_thread():
+    with _weights._one_blas_thread():
+        with _weights._one_blas_thread():
             pass
         inside = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
         assert set(inside) <= {1}

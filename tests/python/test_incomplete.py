@@ -18,7 +18,7 @@ import tanager as tg
 from tanager import _core
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager._progress import stopping
+from tanager._utils.progress import stopping
 
 LEARNERS = {
     "em": pr.EM(),

@@ -18,8 +18,8 @@ from sklearn.base import clone
 
 import tanager as tg
 from tanager import _core, interop
-from tanager._exchange import Variable, make_network, variables_of
-from tanager._strengths import arc_strength
+from tanager.interop._variables import Variable, make_network, variables_of
+from tanager.network._strengths import arc_strength
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 

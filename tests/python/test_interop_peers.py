@@ -16,9 +16,9 @@ import pytest
 
 import tanager as tg
 from tanager import interop
-from tanager._bif_names import WrittenVariable, is_plain, is_plain_name, written
-from tanager._bif_write import _is_xml_plain
-from tanager._exchange import variables_of
+from tanager.interop._bif_names import WrittenVariable, is_plain, is_plain_name, written
+from tanager.interop._bif_writer import _is_xml_plain
+from tanager.interop._variables import variables_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs, of what they will change

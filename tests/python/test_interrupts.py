@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tanager as tg
-from tanager import _counted_folds
-from tanager._progress import stopping
+from tanager._utils.progress import stopping
+from tanager.evaluation import _counted_folds
 
 SCRIPT = Path(__file__).resolve().parents[1] / "faults" / "ctrl_c.py"
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from tanager._encoding import encode_labels
+from tanager._encoding.encoder import encode_labels
 
 
 def labels_of(y, classes=None):

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise, permutations, product
 import pytest
 
 from tanager._layout import layered_layout
-from tanager._layout_layers import split_into_layers, with_lanes
-from tanager._layout_order import crossings, ordered_layers
+from tanager._layout.layers import split_into_layers, with_lanes
+from tanager._layout.order import crossings, ordered_layers
 
 HEIGHT = 2.0
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tanager as tg
-from tanager._matching import OtherTypes, meaning
+from tanager._encoding.matching import OtherTypes, meaning
 
 FITTED = {
     "integers": [1, 2, 3],
@@ -187,7 +187,7 @@ def test_text_means_what_it_means_to_cpp_programs(labels, tmp_path):
 
 
 def clf_column(texts):
-    from tanager._columns import array_column
+    from tanager._encoding.columns import array_column
 
     return array_column(np.array([*texts, None], dtype=object)[:-1], "a")
 

@@ -16,9 +16,9 @@ from picture_hashes import general_network, table
 from sklearn.exceptions import NotFittedError
 
 import tanager as tg
-from tanager._plot_style import COLORS, FOR, OTHERS, THICK, distinct, short, text_width
-from tanager._strengths import arc_strength
+from tanager.network._strengths import arc_strength
 from tanager.plotting import plot_edges, plot_map_tree, plot_network
+from tanager.plotting._style import COLORS, FOR, OTHERS, THICK, distinct, short, text_width
 
 # Old versions of matplotlib call new versions of their parser by old names.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

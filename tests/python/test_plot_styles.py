@@ -8,7 +8,7 @@ mpl = pytest.importorskip("matplotlib")
 
 from picture_hashes import PICTURES
 
-from tanager._plot_style import background, gray, hue, shade
+from tanager.plotting._style import background, gray, hue, shade
 
 NAMES = [
     "tree",

@@ -14,9 +14,9 @@ from sklearn.metrics import auc, roc_auc_score
 from sklearn.metrics import roc_curve as sklearn_curve
 
 import tanager as tg
-from tanager._learning_curve import _shuffled
-from tanager._trace import SearchStep, SearchTrace
+from tanager._learning.traces import SearchStep, SearchTrace
 from tanager.evaluation import CrossValidation, cross_validate, learning_curve, reliability, roc_curve
+from tanager.evaluation._learning_curve import _shuffled
 from tanager.plotting import plot_learning_curve, plot_reliability, plot_roc, plot_scores, plot_search
 
 # Old versions of matplotlib call new versions of their parser by old names.

@@ -14,8 +14,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import tanager as tg
-from tanager._report import _inference
-from tanager._report._numbers import packed, packed_counts
+from tanager._report import inference
+from tanager._report.numbers import packed, packed_counts
 
 HOSTILE = [
     *(
@@ -152,12 +152,12 @@ def test_labels_that_look_alike_are_told_apart(tmp_path):
 
 def test_large_models_say_why_they_have_no_panel(tmp_path, monkeypatch):
     X, y = table()
-    monkeypatch.setattr(_inference, "MOST_NUMBERS", 40)
+    monkeypatch.setattr(inference, "MOST_NUMBERS", 40)
     found = data_of(written(tg.TANClassifier().fit(X, y), tmp_path))
     assert found["model"] == {"absent": "The model has 62 numbers, and a page holds at most 40."}
     assert [node["id"] for node in found["drawing"]["nodes"]]
-    monkeypatch.setattr(_inference, "MOST_NUMBERS", 10**6)
-    monkeypatch.setattr(_inference, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(inference, "MOST_NUMBERS", 10**6)
+    monkeypatch.setattr(inference, "MOST_OPERATIONS", 10)
     for make in (tg.TANClassifier, tg.AODEClassifier, tg.TBMATANClassifier):
         reason = data_of(written(make().fit(X, y), tmp_path))["model"]["absent"]
         assert re.fullmatch(r"An answer would take \S+ operations, and a page does at most 10 at once\.", reason)
@@ -243,7 +243,7 @@ def test_numbers_are_kept_to_the_last_bit(n_distinct):
 
 
 def test_elimination_takes_a_tree_from_its_leaves():
-    order, cells = _inference.elimination([[0], [0, 1], [1, 2], [1, 3]], [2, 3, 4, 5])
+    order, cells = inference.elimination([[0], [0, 1], [1, 2], [1, 3]], [2, 3, 4, 5])
     assert order == [0, 2, 1, 3]
     assert cells == 2 * 3 + 4 * 3 + 3 * 5 + 5
 

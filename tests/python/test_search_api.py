@@ -17,8 +17,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold
 
 import tanager as tg
-from tanager import _search, evaluation
+from tanager import evaluation
 from tanager import structure as st
+from tanager.structure import _search
 
 LEARNERS = [st.HillClimb, st.SuperParent, st.ForwardJoin, st.BackwardJoin]
 NAMES = ["hill-climb", "super-parent", "forward-join", "backward-join"]

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import tanager as tg
-from tanager.cli.compare import METHODS
+from tanager.cli.commands.compare import METHODS
 
 
 def table():

@@ -19,9 +19,9 @@ from sklearn.base import clone
 from stream_tables import cut, growing_table, numbers_table
 
 import tanager as tg
-from tanager import _quantiles, _stream_cuts
-from tanager._stream_counts import CountedPart
-from tanager._stream_cuts import CutPart
+from tanager._streams import cuts, sketches
+from tanager._streams.counts import CountedPart
+from tanager._streams.cuts import CutPart
 
 RNG = np.random.default_rng(5)
 
@@ -231,8 +231,8 @@ def test_integers_are_cut_where_asked():
 
 
 def test_many_rows_are_cut_nearly_as_by_fit(monkeypatch):
-    monkeypatch.setattr(_quantiles, "CAPACITY", 256)
-    monkeypatch.setattr(_stream_cuts, "SAMPLE_ROWS", 5000)
+    monkeypatch.setattr(sketches, "CAPACITY", 256)
+    monkeypatch.setattr(cuts, "SAMPLE_ROWS", 5000)
     rng, n_rows = np.random.default_rng(8), 60_000
     y = rng.integers(0, 2, size=n_rows)
     X = pd.DataFrame({"x": rng.normal(size=n_rows) + 2 * y, "few": np.round(rng.random(n_rows), 2)})
@@ -261,13 +261,13 @@ def test_many_rows_are_cut_nearly_as_by_fit(monkeypatch):
 
 
 def test_ranks_of_more_numbers_than_are_kept(monkeypatch):
-    monkeypatch.setattr(_quantiles, "CAPACITY", 64)
+    monkeypatch.setattr(sketches, "CAPACITY", 64)
     rng = np.random.default_rng(2)
     numbers = rng.normal(size=20_000)
     weights = rng.integers(1, 4, size=20_000).astype(float)
     summaries = []
     for part, some in zip(np.array_split(numbers, 3), np.array_split(weights, 3), strict=True):
-        summaries.append(_quantiles.QuantileSummary())
+        summaries.append(sketches.QuantileSummary())
         summaries[-1].add(part, some)
     for other in summaries[1:]:
         summaries[0].merge(other)

@@ -15,7 +15,7 @@ from encoding_helpers import as_list, learn, learned
 from scipy import sparse
 
 import tanager as tg
-from tanager._encoding import read_table
+from tanager._encoding.encoder import read_table
 
 # -- strings and other objects
 

@@ -19,8 +19,8 @@ from tree_references import all_trees
 
 import tanager as tg
 from tanager import _core
-from tanager._tbmatan_mp import log_joint_mp
 from tanager.averaging import EdgeProbabilities, TreePosterior
+from tanager.averaging._mp import log_joint_mp
 
 RNG = np.random.default_rng(11)
 

@@ -14,7 +14,7 @@ import pytest
 from interrupts import interrupt_at
 
 import tanager as tg
-from tanager._whole_file import whole_file
+from tanager._utils.files import whole_file
 
 WRITERS = {
     "report": lambda clf, path: clf.report(path),

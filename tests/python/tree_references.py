@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 
 from tanager import _core
-from tanager._edge_weights import read_weights
+from tanager.tree_sums._weights import read_weights
 
 #: Of numbers of mpmath, which know no largest exponent: references only add, multiply and divide positive ones.
 BITS = 250

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._base import BaseClassifier
-from .._encoding import encode_labels
-from .._judgment import Judgment
-from .._model_summary import one_line
-from .._shown import escaped, shown, shown_apart
-from .._whole_file import write_text
-from ._card import card_html, features_html
-from ._drawing import drawing_of
-from ._inference import MOST_NUMBERS, Absent, inference_of
-from ._numbers import packed
-from ._scores import scores_html
+from .._encoding.encoder import encode_labels
+from .._utils.files import write_text
+from .._utils.text import escaped, shown, shown_apart
+from ..classifiers._base import BaseClassifier
+from ..classifiers._summary import one_line
+from ..evaluation._held_out import Judgment
+from .card import card_html, features_html
+from .drawing import drawing_of
+from .inference import MOST_NUMBERS, Absent, inference_of
+from .numbers import packed
+from .scores import scores_html
 
 __all__ = ["judge", "report_html", "write_report"]
 
@@ -137,7 +137,7 @@ def _table_note(clf: BaseClassifier) -> str:
 
 
 def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
-    folder = files(__package__)
+    folder = files(__package__) / "assets"
     read = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", *_SCRIPTS)}
     script = "\n".join(read[name] for name in _SCRIPTS)
     data = json.dumps(payload, separators=(",", ":"), allow_nan=False)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from ._errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, leave, run_safely
+from .errors import BAD_INPUT, FAILURE, INTERRUPTED, OK, leave, run_safely
 
 __all__ = ["BAD_INPUT", "COMMANDS", "FAILURE", "INTERRUPTED", "OK", "build_parser", "main"]
 
@@ -96,7 +96,7 @@ def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> ar
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=form)
         if name in with_options:
-            module = import_module(f".{name}", __name__)
+            module = import_module(f".commands.{name}", __name__)
             command.description, _, command.epilog = module.HELP.strip().partition("\n\nexamples:")
             command.epilog = f"examples:{command.epilog}" if command.epilog else None
             module.add_options(command)

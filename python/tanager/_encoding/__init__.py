@@ -1,0 +1,3 @@
+"""Any table as small integer codes."""
+
+from __future__ import annotations

@@ -1,0 +1,198 @@
+"""The first step of a layered layout: which node goes to which layer, and through which lanes arcs pass the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .places import NODE_GAP
+
+
+@dataclass
+class Layered:
+    """Nodes and lanes in layers: every arc leads from a layer to the next.
+
+    Attributes
+    ----------
+    n_nodes : int
+    layers : list of list of int
+        Nodes, from zero, and lanes, numbered after all nodes.
+    layer_of : list of int
+    above, below : list of list of int
+        What every node and lane is connected with in the layers next to its own.
+    lanes : dict of (int, int) to list of int
+        The lanes that every arc (parent, child) goes through, from above.
+    """
+
+    n_nodes: int
+    layers: list[list[int]]
+    layer_of: list[int]
+    above: list[list[int]]
+    below: list[list[int]]
+    lanes: dict[tuple[int, int], list[int]]
+
+
+def children_of(parents: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the children of every node, in order."""
+    children: list[list[int]] = [[] for _ in parents]
+    for child, found in enumerate(parents):
+        for parent in found:
+            children[parent].append(child)
+    return children
+
+
+def parents_first(parents: Sequence[Sequence[int]]) -> list[int]:
+    """Return the nodes, parents before their children, without those on cycles or below them."""
+    children = children_of(parents)
+    n_waiting = [len(found) for found in parents]
+    order = [v for v, n in enumerate(n_waiting) if not n]
+    for v in order:  # grows
+        for child in children[v]:
+            n_waiting[child] -= 1
+            if not n_waiting[child]:
+                order.append(child)
+    return order
+
+
+def split_into_layers(
+    parents: list[list[int]], widths: Sequence[float], limit: float, stack: int | None = None
+) -> list[int]:
+    """Return the layer of every node: parents before children.
+
+    Parameters
+    ----------
+    parents, widths
+        Of every node.
+    limit : float
+        How wide layers may be; a node that is wider alone has a layer of its own.
+    stack : int or None, default=None
+        How many of the leaves of a parent stand beside each other; more are stacked below these. None means any number.
+    """
+    sizes = [width + NODE_GAP for width in widths]
+    children = children_of(parents)
+    layer_of = _fill(parents, children, sizes, limit + NODE_GAP, stack)
+    _pull_down(layer_of, parents, children, sizes, limit + NODE_GAP)
+    used = {layer: i for i, layer in enumerate(sorted(set(layer_of)))}
+    return [used[layer] for layer in layer_of]
+
+
+def _fill(
+    parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float, stack: int | None
+) -> list[int]:
+    """Fill layer by layer with nodes whose parents are above: first those that the longest paths begin with."""
+    depth = _depths(parents, children)
+    spread, delay = _among_siblings(parents, children, depth, stack)
+    n_waiting = [len(found) for found in parents]
+    layer_of, layer = [0] * len(parents), 0
+    ready = {0: [v for v, n in enumerate(n_waiting) if not n]}  # by the first layer that they may be in
+    while ready:
+        now = ready.pop(layer, [])
+        now.sort(key=lambda v: (-depth[v], spread[v], v))
+        room, later = limit, []
+        placed: list[int] = []
+        for v in now:
+            if not placed or sizes[v] <= room + 1e-9:
+                room -= sizes[v]
+                placed.append(v)
+            else:
+                later.append(v)
+        for v in placed:
+            layer_of[v] = layer
+            for child in children[v]:
+                n_waiting[child] -= 1
+                if not n_waiting[child]:
+                    ready.setdefault(layer + 1 + delay[child], []).append(child)
+        layer += 1
+        if later:
+            ready.setdefault(layer, []).extend(later)
+    return layer_of
+
+
+def _among_siblings(
+    parents: list[list[int]], children: list[list[int]], depth: list[int], stack: int | None
+) -> tuple[list[float], list[int]]:
+    """Return the place of every node among its siblings of the same depth, from 0 to 1, and how many layers it waits.
+
+    Where siblings do not fit one layer, those of every parent are spread over several, so that they stay below it. Leaves
+    wait because they are stacked: only those of one parent, since others cannot be near all of theirs.
+    """
+    spread, delay = [0.0] * len(parents), [0] * len(parents)
+    for siblings in children:
+        for height in {depth[v] for v in siblings}:
+            alike = [v for v in siblings if depth[v] == height]
+            for i, v in enumerate(alike):
+                spread[v] = (i + 0.5) / len(alike)
+        leaves = [v for v in siblings if not children[v] and len(parents[v]) == 1]
+        for i, v in enumerate(leaves):
+            delay[v] = i // stack if stack else 0
+    return spread, delay
+
+
+def _depths(parents: list[list[int]], children: list[list[int]]) -> list[int]:
+    """Return the length of the longest path down from every node."""
+    depth = [0] * len(parents)
+    for v in reversed(parents_first(parents)):
+        depth[v] = max((depth[child] + 1 for child in children[v]), default=0)
+    return depth
+
+
+def _pull_down(
+    layer_of: list[int], parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float
+) -> None:
+    """Move nodes that have more arcs below them than above as near to their children as there is room."""
+    filled = [0.0] * (max(layer_of) + 1)
+    for v, layer in enumerate(layer_of):
+        filled[layer] += sizes[v]
+    for v in sorted(range(len(parents)), key=lambda v: -layer_of[v]):
+        if len(children[v]) <= len(parents[v]):
+            continue
+        lowest = min(layer_of[child] for child in children[v]) - 1
+        for layer in range(lowest, layer_of[v], -1):
+            if filled[layer] + sizes[v] <= limit + 1e-9:
+                filled[layer_of[v]] -= sizes[v]
+                filled[layer] += sizes[v]
+                layer_of[v] = layer
+                break
+
+
+def count_lanes(layer_of: list[int], parents: list[list[int]]) -> list[int]:
+    """Return how many lanes pass every layer."""
+    changes = [0] * (max(layer_of) + 2)
+    for parent, found in enumerate(children_of(parents)):
+        last = max((layer_of[child] for child in found), default=0)
+        if last > layer_of[parent] + 1:
+            changes[layer_of[parent] + 1] += 1
+            changes[last] -= 1
+    counts, open_lanes = [], 0
+    for change in changes[:-1]:
+        open_lanes += change
+        counts.append(open_lanes)
+    return counts
+
+
+def with_lanes(layer_of: list[int], parents: list[list[int]]) -> Layered:
+    """Add the lanes: one in every layer between a parent and the last of its children, for all arcs of this parent."""
+    n, layer_of = len(layer_of), list(layer_of)
+    layers: list[list[int]] = [[] for _ in range(max(layer_of) + 1)]
+    above: list[list[int]] = [[] for _ in range(n)]
+    below: list[list[int]] = [[] for _ in range(n)]
+    for v in range(n):
+        layers[layer_of[v]].append(v)
+    lanes = {}
+    for parent, children in enumerate(children_of(parents)):
+        chain: list[int] = []
+        for child in sorted(children, key=lambda v: (layer_of[v], v)):
+            while layer_of[parent] + len(chain) + 1 < layer_of[child]:
+                lane, last = len(layer_of), chain[-1] if chain else parent
+                layer_of.append(layer_of[last] + 1)
+                layers[layer_of[lane]].append(lane)
+                above.append([last])
+                below.append([])
+                below[last].append(lane)
+                chain.append(lane)
+            passed = chain[: layer_of[child] - layer_of[parent] - 1]
+            lanes[parent, child] = passed
+            last = passed[-1] if passed else parent
+            below[last].append(child)
+            above[child].append(last)
+    return Layered(n, layers, layer_of, above, below, lanes)

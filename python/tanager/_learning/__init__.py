@@ -1,0 +1,3 @@
+"""The contract between classifiers and learners."""
+
+from __future__ import annotations

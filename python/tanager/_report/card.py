@@ -1,0 +1,155 @@
+"""The model card: what the model is, what it was learned from and how; and its features."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sklearn import config_context
+
+from .._utils.text import counted, escaped, shown_apart
+from ..classifiers._base import BaseClassifier
+from ..classifiers._summary import kind_of, n_parameters
+from ..network._summary import mutual_information
+from ..parameters import resolve_parameters
+from .html import bar, name, table, tile
+
+_MOST_VALUES = 12  # of a feature
+_MOST_FEATURES = 500
+_MOST_CLASSES = 100
+
+
+def card_html(clf: BaseClassifier) -> str:
+    """Return what the model is, its settings and its classes."""
+    counts: Any = clf.counts_
+    tiles = [tile("Features", f"{clf.n_features_in_:,}", _left_out(clf)), tile("Classes", f"{len(clf.classes_):,}")]
+    if counts is not None:
+        tiles.insert(0, tile("Learned from", _amount(counts.n_rows), "rows"))
+    number = n_parameters(clf)
+    if number is not None:
+        tiles.append(tile("Parameters", f"{number:,}", "free numbers"))
+    tiles += _tree_tiles(clf)
+    settings = [("method", escaped(kind_of(clf))), ("classifier", f"<code>{type(clf).__name__}</code>")]
+    settings += [(escaped(key), f"<code>{escaped(value)}</code>") for key, value in _settings(clf)]
+    return (
+        f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Method and settings</h3>'
+        f"{table(['setting', 'value'], settings)}</div><div><h3>Classes</h3>{_classes(clf)}</div></div>"
+    )
+
+
+def _settings(clf: BaseClassifier) -> list[tuple[str, str]]:
+    """Return all settings that a model depends on, those that were left to the classifier included."""
+    settings = clf.get_params(deep=False)
+    if "structure" in settings:
+        settings["structure"] = clf._structure()
+    if "parameters" in settings:
+        settings["parameters"] = resolve_parameters(settings["parameters"])
+    of_a_run = {"n_jobs", "verbose"}
+    with config_context(print_changed_only=False):
+        return [(key, repr(value)) for key, value in settings.items() if value is not None and key not in of_a_run]
+
+
+def _left_out(clf: BaseClassifier) -> str:
+    network = getattr(clf, "network_", None)
+    return f"{len(network.left_out):,} left out" if network is not None and network.left_out else ""
+
+
+def _amount(rows: float) -> str:
+    return f"{int(rows):,}" if rows == int(rows) else f"{rows:,.1f}"
+
+
+def _tree_tiles(clf: BaseClassifier) -> list[str]:
+    posterior = getattr(clf, "posterior_", None)
+    if posterior is None:
+        return []
+    best = posterior.log_map_probability
+    shown = f"{math.exp(best):.3g}" if best > -690 else f"10<sup>{best / math.log(10):.0f}</sup>"
+    entropy = float(posterior.entropy)
+    trees = (
+        f"{float(f'{math.exp(entropy):.3g}'):,.6g}" if entropy < 13 else f"10<sup>{entropy / math.log(10):.0f}</sup>"
+    )
+    return [tile("Most probable tree", shown, "its probability"), tile("As unsure as", trees, "equally probable trees")]
+
+
+def _classes(clf: BaseClassifier) -> str:
+    labels = shown_apart(clf.classes_.tolist())
+    shares = _class_probabilities(clf)
+    learned: Any = clf.counts_  # None in a model that was saved without
+    counts = None if learned is None else learned.class_counts
+    headings = [name(clf._schema.class_name), *(["rows"] if counts is not None else [])]
+    headings += ["probability", ""] if shares is not None else []
+    rows = []
+    for i, label in enumerate(labels[:_MOST_CLASSES]):
+        row = [name(label)]
+        if counts is not None:
+            row.append(_amount(float(counts[i])))
+        if shares is not None:
+            row += [f"{shares[i]:.4f}", bar(shares[i] / max(shares))]
+        rows.append(row)
+    many = len(labels) - _MOST_CLASSES
+    more = f"<p>… and {counted(many, 'more class')}</p>" if many > 0 else ""
+    return table(headings, rows, numbers=(1, 2) if counts is not None else (1,), kind="classes") + more
+
+
+def _class_probabilities(clf: BaseClassifier) -> list[float] | None:
+    network = getattr(clf, "network_", None)
+    if network is None:
+        return [float(p) for p in clf._core_model.class_probabilities]
+    try:
+        return [float(p) for p in network.posterior().values]
+    except ValueError:  # a class with so many ancestors that its probabilities are out of reach
+        return None
+
+
+def features_html(clf: BaseClassifier) -> str:
+    """Return a table of the features: values, cut points, parents and what they say of the class."""
+    information = _information(clf)
+    network = getattr(clf, "network_", None)
+    weights = [
+        (title, getattr(clf, attribute))
+        for title, attribute in (("weight", "feature_weights_"), ("arc probability", "arc_probabilities_"))
+        if hasattr(clf, attribute)
+    ]
+    headings = ["feature", "values", "which", *(["parents"] if network is not None else [])]
+    headings += ["information", "", *(title for title, _ in weights)]
+    most = max((x for x in information if not math.isnan(x)), default=0.0) or 1.0
+    rows = []
+    columns = zip(clf._schema.feature_names, clf._encoder.columns, strict=True)
+    for f, (feature, column) in enumerate(columns):
+        if f == _MOST_FEATURES:
+            break
+        row = [name(feature), f"{column.cardinality:,}", _values(column)]
+        if network is not None:
+            row.append(_parents(network, feature))
+        x = information[f]
+        row += ["", ""] if math.isnan(x) else [f"{x:.4f}", bar(x / most)]
+        row += ["" if math.isnan(values[f]) else f"{values[f]:.4f}" for _, values in weights]
+        rows.append(row)
+    first = headings.index("information")
+    numbers = (1, first, *range(first + 2, len(headings)))
+    many = clf.n_features_in_ - _MOST_FEATURES
+    more = f"<p>… and {counted(many, 'more feature')}</p>" if many > 0 else ""
+    return table(headings, rows, numbers=numbers, kind="features") + more
+
+
+def _values(column: Any) -> str:
+    labels = shown_apart(column.labels())
+    shown = ", ".join(map(name, labels[:_MOST_VALUES]))
+    return f"{shown}, … {len(labels) - _MOST_VALUES:,} more" if len(labels) > _MOST_VALUES else shown
+
+
+def _parents(network: Any, feature: str) -> str:
+    if feature in network.left_out:
+        return "<em>left out</em>"
+    return ", ".join(map(name, network.parents(feature))) or "none"
+
+
+def _information(clf: BaseClassifier) -> list[float]:
+    """Return the mutual information of every feature and the class, in nats; NaN where it is not known."""
+    names = clf._schema.feature_names
+    network = clf.posterior_.map_tree if hasattr(clf, "posterior_") else getattr(clf, "network_", None)
+    if network is not None:
+        found = network.summary().information if len(names) <= _MOST_FEATURES else {}
+        return [found.get(feature, math.nan) for feature in names]
+    core = clf._core_model
+    return [mutual_information(core.single(f) * core.class_probabilities) for f in range(len(names))]

@@ -1,0 +1,262 @@
+"""The network as nodes and lines on a plane, for the page to draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._layout import Layout, layered_layout
+from .._utils.text import shown
+from ..classifiers._base import BaseClassifier
+from ..network import Network
+from ..network._strengths import Joint, arc_strength, quick_joint
+from .inference import Absent
+
+#: Nodes beyond which nobody can read a drawing.
+MOST_NODES = 250
+#: Pixels of a font size, the unit of layouts; characters of a name that are shown.
+_EM, _MOST_CHARACTERS = 15.0, 22
+_HEIGHT, _CLASS_GAP, _MARGIN, _ARROW = 3.0, 3.2, 1.6, 0.65
+#: Pixels that the strongest line is wider than the weakest.
+_WIDEST, _WIDEST_OTHER = 4.4, 1.4
+#: Other edges that are drawn beside the tree: from this probability, or this part of the largest dependence, on.
+_LEAST_PROBABILITY, _LEAST_SHARE = 0.1, 0.3
+
+Pairs = dict[tuple[int, int], float]
+
+
+def drawing_of(clf: BaseClassifier) -> dict[str, Any]:
+    """Return nodes, arcs and what they mean; the class has the number behind those of the features.
+
+    Raises
+    ------
+    Absent
+        Where there are too many nodes.
+    """
+    if clf.n_features_in_ + 1 > MOST_NODES:
+        raise Absent(
+            f"with {clf.n_features_in_:,} features there is no drawing to read; the limit is {MOST_NODES - 1:,}"
+        )
+    names = [*clf._schema.feature_names, clf._schema.class_name]
+    if hasattr(clf, "posterior_"):
+        return _trees(clf.posterior_, names)
+    if hasattr(clf, "network_"):
+        return _network(clf.network_, names)
+    return _pairs(clf._core_model, names)
+
+
+def _network(network: Network, names: list[str]) -> dict[str, Any]:
+    of_class = len(names) - 1
+    parents: list[list[int]] = [list(found or []) for found in network._parents]
+    placed = [f for f, found in enumerate(network._parents) if found is not None]
+    joint = quick_joint(network)
+    strengths = {
+        (p, child): _strength(network, joint, names[p], names[child]) for child in placed for p in parents[child]
+    }
+    if network._core.structure.is_augmented_naive and strengths:
+        drawing = _Drawing(names, placed, parents, arrows=True, with_class=False)
+        drawing.add_routes(strengths, "mutual information given the other parents", "nats")
+        drawing.add_class(of_class, placed)
+        return drawing.finished()
+    # Here arcs of the class tell something, so that they have routes, too: what runs behind a node seems to come from it.
+    class_children = [f for f in placed if network._class_children[f]]
+    parents = [[*found, *([of_class] if f in class_children else [])] for f, found in enumerate(parents)]
+    parents.append(list(network._class_parents))
+    strengths |= {(of_class, f): _strength(network, joint, names[of_class], names[f]) for f in class_children}
+    strengths |= {(p, of_class): _strength(network, joint, names[p], names[of_class]) for p in network._class_parents}
+    drawing = _Drawing(names, [*placed, of_class], parents, arrows=True, with_class=True)
+    drawing.add_routes(strengths, "mutual information given the other parents", "nats")
+    return drawing.finished()
+
+
+def _strength(network: Network, joint: Joint, parent: str, child: str) -> float | None:
+    found = arc_strength(network, parent, child, joint)
+    return None if math.isnan(found) else found  # it would take long
+
+
+def _trees(posterior: Any, names: list[str]) -> dict[str, Any]:
+    features = list(range(len(names) - 1))
+    parents = [list(found or []) for found in posterior.map_tree._parents]
+    probabilities = np.asarray(posterior.edge_probabilities.values)
+    tree = {(p, child): float(probabilities[p, child]) for child in features for p in parents[child]}
+    drawing = _Drawing(names, features, parents, arrows=False, with_class=False)
+    drawing.add_routes(dict(tree), "probability of this edge", "", largest=1.0)
+    others = _others(probabilities, tree, _LEAST_PROBABILITY)
+    drawing.add_lines(others, "probability of this edge", "", largest=1.0)
+    drawing.add_class(len(features), features)
+    found = drawing.finished()
+    found["note"] = (
+        "Lines: the most probable tree. Thin dashed lines: other edges with a probability of at least "
+        f"{_LEAST_PROBABILITY:g}. Width: how probable an edge is. Predictions average over all trees."
+    )
+    return found
+
+
+def _pairs(core: _core.Aode, names: list[str]) -> dict[str, Any]:
+    n = core.n_features
+    dependence = np.zeros((n, n))
+    for u in range(n):
+        for v in range(n):
+            if u != v:
+                dependence[u, v] += _dependence(core, u, v) / 2  # of two models that need not agree
+                dependence[v, u] = dependence[u, v]
+    parents = _spanning_tree(dependence)
+    tree = {(p, child): float(dependence[p, child]) for child in range(n) for p in parents[child]}
+    drawing = _Drawing(names, list(range(n)), parents, arrows=False, with_class=False)
+    drawing.add_routes(dict(tree), "mutual information given the class", "nats")
+    most = max(tree.values(), default=0.0)
+    others = _others(dependence, tree, _LEAST_SHARE * most)
+    drawing.add_lines(others, "mutual information given the class", "nats", most)
+    drawing.add_class(n, list(range(n)))
+    found = drawing.finished()
+    found["note"] = (
+        "An average of one model per feature has no arcs of its own: lines join the features that depend most on each other given "
+        "the class, in a tree, and thin dashed lines other strong pairs. Width: mutual information given the class."
+    )
+    return found
+
+
+def _dependence(core: _core.Aode, u: int, v: int) -> float:
+    """Return I(u; v | class) in the model where u is the super-parent."""
+    joint = core.class_probabilities * core.single(u)[:, None, :] * core.pair(u, v)
+    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(joint > 0, joint * np.log(joint * joint.sum(axis=(0, 1)) / apart), 0.0)
+    return max(0.0, float(terms.sum()))
+
+
+def _spanning_tree(weights: Any) -> list[list[int]]:
+    """Return the parents in the maximum spanning tree, rooted at the first node."""
+    n = len(weights)
+    parents: list[list[int]] = [[] for _ in range(n)]
+    nearest = dict.fromkeys(range(1, n), 0)
+    while nearest:
+        v = max(nearest, key=lambda node: (weights[node, nearest[node]], -node))
+        parents[v] = [nearest.pop(v)]
+        for u, partner in nearest.items():
+            if weights[u, v] > weights[u, partner]:
+                nearest[u] = v
+    return parents
+
+
+def _others(values: Any, tree: Pairs, least: float) -> Pairs:
+    """Return the strongest pairs that the tree lacks, at most as many as there are nodes."""
+    n = len(values)
+    pairs = [(float(values[u, v]), u, v) for u in range(n) for v in range(u + 1, n)]
+    found = [(x, u, v) for x, u, v in pairs if x > 0 and x >= least and (u, v) not in tree and (v, u) not in tree]
+    return {(u, v): x for x, u, v in sorted(found, key=lambda item: (-item[0], item[1:]))[:n]}
+
+
+class _Drawing:
+    """Nodes at the places of a layout, and lines between them; everything in pixels."""
+
+    def __init__(
+        self, names: list[str], placed: Sequence[int], parents: list[list[int]], *, arrows: bool, with_class: bool
+    ) -> None:
+        self._names, self._arrows = names, arrows
+        self._arcs: list[dict[str, Any]] = []
+        self._texts = {v: _short(names[v]) for v in [*placed, len(names) - 1]}
+        self._widths = {v: max(5.6, 0.58 * len(text) + 1.8) for v, text in self._texts.items()}
+        position = {v: i for i, v in enumerate(placed)}
+        self._layout: Layout = layered_layout(
+            [names[v] for v in placed],
+            [[position[p] for p in parents[v]] for v in placed],
+            [self._widths[v] for v in placed],
+            _HEIGHT,
+        )
+        self._top = 0.0 if with_class else _HEIGHT + _CLASS_GAP
+        self._width = max(self._layout.width, 0.0 if with_class else self._widths[len(names) - 1])
+        left = (self._width - self._layout.width) / 2
+        self._corner = left + _MARGIN, self._top + _MARGIN
+        self._centers = {v: self._moved(self._layout.centers[i]) for v, i in position.items()}
+        self._position = position
+
+    def _moved(self, point: tuple[float, float]) -> tuple[float, float]:
+        return point[0] + self._corner[0], point[1] + self._corner[1]
+
+    def add_routes(self, values: Any, what: str, unit: str, largest: float | None = None) -> None:
+        """Add the lines that the layout has routes for."""
+        routes = {
+            arc: [self._moved(p) for p in self._layout.routes[self._position[arc[0]], self._position[arc[1]]]]
+            for arc in values
+        }
+        paths = {arc: _smooth(points, _ARROW if self._arrows else 0.0) for arc, points in routes.items()}
+        self._add(values, paths, what, unit, largest, "arc")
+
+    def add_lines(self, values: Pairs, what: str, unit: str, largest: float | None = None) -> None:
+        """Add lines straight from node to node."""
+        paths = {arc: _bent(self._centers[arc[0]], self._centers[arc[1]]) for arc in values}
+        self._add(values, paths, what, unit, largest, "other")
+
+    def _add(self, values: Any, paths: Any, what: str, unit: str, largest: float | None, kind: str) -> None:
+        known = [x for x in values.values() if x is not None]
+        most = largest or max(known, default=0.0) or 1.0
+        wide = _WIDEST if kind == "arc" else _WIDEST_OTHER
+        for (start, end), value in values.items():
+            width = 1.5 if value is None else 1.1 + wide * min(1.0, value / most)
+            ends = {"from": start, "to": end, "path": paths[start, end], "kind": kind, "width": round(width, 2)}
+            self._arcs.append({**ends, "value": value, "what": what, "unit": unit})
+
+    def add_class(self, number: int, children: Sequence[int]) -> None:
+        """Add the class above all features, with arcs to all of them."""
+        center = self._width / 2 + _MARGIN, _HEIGHT / 2 + _MARGIN
+        self._centers[number] = center
+        bottom = center[0], center[1] + _HEIGHT / 2
+        for child in children:
+            x, y = self._centers[child]
+            path = _smooth([bottom, (x, y - _HEIGHT / 2)], _ARROW)
+            self._arcs.append({"from": number, "to": child, "path": path, "kind": "class", "width": 1.2})
+
+    def finished(self) -> dict[str, Any]:
+        """Return all as plain values."""
+        n = len(self._names) - 1
+        nodes = [
+            {
+                "id": v,
+                "text": self._texts[v],
+                "x": round(_EM * x, 1),
+                "y": round(_EM * y, 1),
+                "width": round(_EM * self._widths[v], 1),
+                "height": _EM * _HEIGHT,
+                "isClass": v == n,
+            }
+            for v, (x, y) in sorted(self._centers.items(), key=lambda item: (item[1][1], item[1][0]))
+        ]
+        width, height = self._width + 2 * _MARGIN, self._layout.height + self._top + 2 * _MARGIN
+        size = {"width": round(_EM * width, 1), "height": round(_EM * height, 1)}
+        return {**size, "nodes": nodes, "arcs": self._arcs, "arrows": self._arrows, "note": ""}
+
+
+def _short(name: str) -> str:
+    text = shown(name)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+
+
+def _number(x: float) -> str:
+    return f"{_EM * x:.1f}"
+
+
+def _smooth(points: Sequence[tuple[float, float]], room: float) -> str:
+    """Return a path through points, each below that before, with vertical ends of every piece and room for an arrow."""
+    (x, y), *others = points
+    others[-1] = others[-1][0], others[-1][1] - room
+    parts = [f"M{_number(x)} {_number(y)}"]
+    for to_x, to_y in others:
+        middle = _number((y + to_y) / 2)
+        if to_x == x:
+            parts.append(f"V{_number(to_y)}")
+        else:
+            parts.append(f"C{_number(x)} {middle} {_number(to_x)} {middle} {_number(to_x)} {_number(to_y)}")
+        x, y = to_x, to_y
+    return "".join(parts)
+
+
+def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:
+    """Return a path that leaves the straight line a little, so as not to lie on another one."""
+    (x, y), (to_x, to_y) = start, end
+    middle = (x + to_x) / 2 + 0.12 * (to_y - y), (y + to_y) / 2 - 0.12 * (to_x - x)
+    return f"M{_number(x)} {_number(y)}Q{_number(middle[0])} {_number(middle[1])} {_number(to_x)} {_number(to_y)}"

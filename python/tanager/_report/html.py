@@ -1,0 +1,45 @@
+"""Pieces of HTML that several sections share. Nothing in them styles itself: the page's policy allows only its own sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .._utils.text import escaped
+
+
+def name(label: Any) -> str:
+    """Return a name or label as HTML that shows it, kept apart from the direction of what is around it."""
+    return f"<bdi>{escaped(label)}</bdi>"
+
+
+def bar(share: float) -> str:
+    """Return a bar as wide as a share of its cell."""
+    width = f"{100 * min(max(share, 0.0), 1.0):.2f}%"
+    return f'<svg class="bar" aria-hidden="true"><rect width="{width}" height="100%" rx="2"/></svg>'
+
+
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = ""
+) -> str:
+    """Return a table that scrolls on its own where it is too wide; columns of `numbers` are aligned to the right."""
+    marks = ["n" if i in numbers else "" for i in range(len(headings))]
+    head = "".join(_cell("th", mark, text, ' scope="col"') for mark, text in zip(marks, headings, strict=True))
+    body = "".join(
+        f"<tr>{''.join(_cell('td', mark, text) for mark, text in zip(marks, row, strict=True))}</tr>" for row in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{kind}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cell(tag: str, mark: str, text: str, more: str = "") -> str:
+    kind = f' class="{mark}"' if mark else ""
+    return f"<{tag}{kind}{more}>{text}</{tag}>"
+
+
+def tile(label: str, value: str, note: str = "") -> str:
+    """Return a number that matters, with what it is."""
+    more = f'<span class="note">{note}</span>' if note else ""
+    return f'<div class="tile"><span class="label">{label}</span><span class="value">{value}</span>{more}</div>'

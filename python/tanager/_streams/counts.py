@@ -1,0 +1,260 @@
+"""Rows counted part by part: parts of a table, in one process or in many, add up to what the whole would have given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._encoding.column_encoder import Recoding
+from .._encoding.encoder import Encoder
+from .._encoding.labels import class_name, encode_labels
+from .._learning.contract import Schema
+from .batches import Batch, BatchReader, Known
+from .encoding import GrowingClasses, GrowingEncoder
+
+if TYPE_CHECKING:
+    from ..classifiers._base import BaseClassifier
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class EncodedBatch:
+    """Codes of a batch, and how codes and classes counted before move to fit them."""
+
+    dataset: _core.Dataset | None  # None if all rows have weight zero
+    sizes: list[int]
+    n_classes: int
+    features: list[Recoding] | None
+    classes: Recoding | None
+
+
+class CountedPart:
+    """What was counted of some rows: columns, categories, classes and counts. Parts merge and can be pickled.
+
+    Parts that are merged in the order of their rows give what one part of all rows gives: categories that a column's type
+    puts into an order come in the order of their batches, all others are sorted. Counts are exact; so are sums of weights
+    within a part, row by row, and between parts as long as weights are whole numbers.
+
+    Parameters
+    ----------
+    clf : classifier
+        Says what is counted, and how columns are read; need not be fitted, and stays as it is.
+    y, sample_weight : str or None
+        As in `fit_stream`.
+    classes : array-like or None
+        All classes, if they are known.
+    cuts : mapping of int to ndarray, default=None
+        Where to cut columns of numbers, by position (from `CutPart`).
+    """
+
+    def __init__(
+        self,
+        clf: BaseClassifier,
+        y: str | None = None,
+        sample_weight: str | None = None,
+        classes: Any = None,
+        cuts: Mapping[int, Floats] | None = None,
+    ) -> None:
+        self._clf = clf
+        self._reader = BatchReader(y, sample_weight)
+        self._classes = GrowingClasses(classes)
+        self._encoder = GrowingEncoder(
+            clf.numeric_features, clf._resolved_discretizer(), clf.categories, cuts or {}, clf._threads()
+        )
+        self.schema: Schema | None = None
+        self.n_rows = 0
+        self._weighted = False
+        self._counts: _core.CountSet | None = None
+
+    def add(self, raw: Any) -> None:
+        """Count a batch: a table, or a tuple ``(X, y)`` or ``(X, y, weights)`` where no class column is named."""
+        self.count(self.encode(raw))
+
+    def encode(self, raw: Any) -> EncodedBatch | None:
+        """Do the first half of `add`: turn a batch into codes. The second is `count`, in the same order."""
+        schema = self.schema
+        batch = self._reader.read(raw, self.n_rows, None if schema is None else Known(schema.names, schema.n_features))
+        if batch is None:
+            return None
+        if schema is None:
+            schema = self.schema = self._make_schema(batch)
+        codes, moved_classes = self._classes.encode(batch.labels, batch.n_rows, self.n_rows)
+        assert self._classes.labels is not None
+        n_classes = len(self._classes.labels)
+        first_row = self.n_rows
+        self.n_rows += batch.n_rows
+        if batch.table is None:
+            return EncodedBatch(None, [], n_classes, None, moved_classes)
+        columns, moved = self._encoder.encode(batch.table, first_row)
+        sizes = self._encoder.encoder.cardinalities
+        weights = batch.weights
+        self._weighted |= weights is not None
+        if weights is None and self._weighted:  # row by row, as weights before
+            weights = np.ones(batch.n_rows)
+        codes = codes if batch.kept is None else codes[batch.kept]
+        dataset = _core.Dataset(columns, sizes, codes, n_classes, weights)
+        return EncodedBatch(dataset, sizes, n_classes, moved, moved_classes)
+
+    def count(self, batch: EncodedBatch | None) -> None:
+        """Add the counts of an encoded batch; None had no rows."""
+        if batch is None:
+            return
+        if batch.dataset is None:
+            # Nothing but names of classes; counts get them as soon as there is something to count.
+            if self._counts is not None:
+                self._move(self._counts.cardinalities, batch.n_classes, None, batch.classes)
+            return
+        assert self.schema is not None
+        if self._counts is None:
+            self._clf._check_tables(self.schema, batch.sizes, batch.n_classes)
+            self._counts = _core.CountSet(batch.sizes, batch.n_classes, *self._clf._requirements(self.schema))
+        else:
+            self._move(batch.sizes, batch.n_classes, batch.features, batch.classes)
+        self._counts.add_rows(batch.dataset, self._clf._threads())
+
+    def _move(
+        self, sizes: list[int], n_classes: int, features: list[Recoding] | None, classes: Recoding | None
+    ) -> None:
+        if features is None and classes is None:
+            return
+        assert self._counts is not None
+        assert self.schema is not None
+        self._clf._check_tables(self.schema, sizes, n_classes)
+        if features is None:
+            features = [np.arange(size, dtype=np.uint16) for size in sizes]
+        if classes is None:
+            classes = np.arange(n_classes, dtype=np.uint16)
+        self._counts = self._counts.recoded(sizes, n_classes, features, classes)
+
+    def _make_schema(self, batch: Batch) -> Schema:
+        schema = Schema(batch.names, batch.n_features, "class")
+        name = self._reader.y or class_name(batch.labels, schema.feature_names)
+        return Schema(batch.names, batch.n_features, name)
+
+    def merge(self, other: CountedPart) -> CountedPart:
+        """Return the part of these rows and those of another that come after them; both stay as they are."""
+        if other.schema is None:
+            return self
+        if self.schema is None:
+            return other
+        joined = copy(self)
+        joined._classes, joined._encoder = copy(self._classes), self._encoder.copy()
+        joined._add_part(other)
+        return joined
+
+    def _add_part(self, other: CountedPart) -> None:
+        assert self.schema is not None
+        assert other.schema is not None
+        mine, theirs = self.schema, other.schema
+        if mine.names != theirs.names or mine.n_features != theirs.n_features:
+            raise ValueError(
+                f"all parts must have the same columns, but one has {mine.feature_names} and another "
+                f"{theirs.feature_names}"
+            )
+        self.n_rows += other.n_rows
+        self._weighted |= other._weighted
+        classes, classes_other = self._classes.join(other._classes)
+        assert self._classes.labels is not None
+        n_classes = len(self._classes.labels)
+        if other._counts is None:
+            if self._counts is not None:
+                self._move(self._counts.cardinalities, n_classes, None, classes)
+            return
+        if self._counts is None:
+            self._encoder, self._counts = other._encoder.copy(), other._counts
+            self._move(self._counts.cardinalities, n_classes, None, classes_other)
+            return
+        moved, moved_other = self._encoder.join(other._encoder)
+        sizes = self._encoder.encoder.cardinalities
+        self._move(sizes, n_classes, moved, classes)
+        self._counts += other._counts.recoded(sizes, n_classes, moved_other, classes_other)
+
+    def result(self) -> Counted:
+        """Return what learning starts from; raise if there is nothing to learn from."""
+        if self.schema is None:
+            raise ValueError("the stream holds no rows, so that there is nothing to learn from")
+        if self._counts is None:
+            raise ValueError("sample_weight must have a weight above zero, but all are zero")
+        if not np.isfinite(self._counts.n_rows):
+            raise ValueError("sample_weight must have a finite sum, but the weights add up to infinity")
+        assert self._classes.labels is not None
+        encoder, classes = self._encoder.finish(), self._classes.labels
+        return Counted(self.schema, encoder, classes, self._counts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_counts": None if self._counts is None else _pack(self._counts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        counts = state["_counts"]
+        self.__dict__.update(state, _counts=None if counts is None else _core.CountSet.from_cells(*counts))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What learning starts from."""
+
+    schema: Schema
+    encoder: Encoder
+    classes: npt.NDArray[Any]
+    counts: _core.CountSet
+
+
+class RecountedPart:
+    """Counts of families that were chosen after the first pass, over the categories and classes of all rows."""
+
+    def __init__(
+        self,
+        clf: BaseClassifier,
+        counted: Counted,
+        families: list[tuple[int, list[int]]],
+        y: str | None = None,
+        sample_weight: str | None = None,
+    ) -> None:
+        self._clf = clf
+        self._known = counted
+        self._reader = BatchReader(y, sample_weight)
+        self.n_rows = 0
+        self._weighted = False
+        self.counts = _core.CountSet(counted.encoder.cardinalities, len(counted.classes), "singles", families)
+
+    def add(self, raw: Any) -> None:
+        """Count a batch."""
+        known = self._known
+        names = Known(known.schema.names, known.schema.n_features)
+        batch = self._reader.read(raw, self.n_rows, names)
+        if batch is None:
+            return
+        codes = encode_labels(batch.labels, known.classes, first_row=self.n_rows)[1]
+        self.n_rows += batch.n_rows
+        if batch.table is None:
+            return
+        codes = codes if batch.kept is None else codes[batch.kept]
+        columns = known.encoder.encode(batch.table, "error", self._clf._threads())
+        self._weighted |= batch.weights is not None
+        weights = np.ones(len(codes)) if self._weighted and batch.weights is None else batch.weights
+        dataset = _core.Dataset(columns, known.encoder.cardinalities, codes, len(known.classes), weights)
+        self.counts.add_rows(dataset, self._clf._threads())
+
+    def merge(self, other: RecountedPart) -> RecountedPart:
+        """Return the counts of both; both stay as they are."""
+        joined = copy(self)
+        joined.n_rows += other.n_rows
+        joined.counts = self.counts + other.counts
+        return joined
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "counts": _pack(self.counts)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, counts=_core.CountSet.from_cells(*state["counts"]))
+
+
+def _pack(counts: _core.CountSet) -> tuple[Any, ...]:
+    return counts.cardinalities, counts.n_classes, counts.scope, counts.families, counts.cells()

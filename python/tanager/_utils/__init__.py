@@ -1,0 +1,3 @@
+"""Helpers without any knowledge of Bayesian networks."""
+
+from __future__ import annotations

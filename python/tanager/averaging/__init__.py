@@ -1,0 +1,8 @@
+"""Classifiers that are not one structure but an average over many."""
+
+from __future__ import annotations
+
+from ._posterior import EdgeProbabilities, TreePosterior
+from ._tbmatan import AODEClassifier, TBMATANClassifier
+
+__all__ = ["AODEClassifier", "EdgeProbabilities", "TBMATANClassifier", "TreePosterior"]

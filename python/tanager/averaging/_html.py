@@ -1,0 +1,74 @@
+"""Averages over models as HTML, where there is no single network to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _core
+from .._utils.text import counted, escaped, shown
+from ..network._summary import MOST_LINES, boxed, mutual_information, network_html
+
+if TYPE_CHECKING:
+    from ._posterior import TreePosterior
+
+#: Probabilities of edges take the cube of the number of features: more than so many would keep a notebook waiting.
+_MOST_FEATURES = 200
+_MOST_EDGES = 12
+
+
+def posterior_html(posterior: TreePosterior) -> str:
+    """Return what an average over trees believes: its most probable edges, and the most probable tree."""
+    n = len(posterior.feature_names)
+    head = (
+        f"average over all trees between {counted(n, 'feature')}; the most probable has probability "
+        f"{posterior._shown_probability()}"
+    )
+    body = ""
+    if 2 <= n <= _MOST_FEATURES:
+        body = (
+            f"<p>as uncertain as {posterior.n_effective_trees:,.3g} trees equally probable</p>{_edges_html(posterior)}"
+        )
+    tree = network_html(posterior.map_tree)
+    return boxed(head, f"{body}<details><summary>the most probable tree</summary>{tree}</details>")
+
+
+def _edges_html(posterior: TreePosterior) -> str:
+    edges = posterior.edge_probabilities.most_probable(_MOST_EDGES)
+    rows = "".join(
+        f'<tr><td>{escaped(u)}</td><td>{escaped(v)}</td><td class="n bar" style="--p:{100 * p:.1f}%">{p:.4f}</td></tr>'
+        for u, v, p in edges
+    )
+    n = len(posterior.feature_names)
+    rest = n * (n - 1) // 2 - len(edges)
+    more = f"<p>… and {counted(rest, 'edge')} that are less probable</p>" if rest else ""
+    return (
+        f"<table><thead><tr><th>edge between</th><th>and</th><th class=n>probability</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>{more}"
+    )
+
+
+def aode_html(core: _core.Aode, feature_names: list[str], classes: list[Any]) -> str:
+    """Return the parts of averaged one-dependence estimators: every feature, and what it says of the class alone."""
+    prior = np.asarray(core.class_probabilities)
+    information = [mutual_information(np.asarray(core.single(f)) * prior) for f in range(core.n_features)]
+    order = sorted(range(core.n_features), key=lambda f: -round(information[f], 9))
+    rows = "".join(
+        f"<tr><td>{escaped(feature_names[f])}</td><td class=n>{core.cardinalities[f]:,}</td>"
+        f"<td class=n>{information[f]:.4f}</td></tr>"
+        for f in order[:MOST_LINES]
+    )
+    n_more = core.n_features - MOST_LINES
+    more = f"<p>… and {counted(n_more, 'feature')} that say less</p>" if n_more > 0 else ""
+    shares = ", ".join(f"{shown(label)} ({p:.3g})" for label, p in list(zip(classes, prior, strict=True))[:20])
+    many = f", and {len(classes) - 20:,} more" if len(classes) > 20 else ""
+    head = (
+        f"average of {counted(core.n_features, 'one-dependence model')}, each with another super-parent, "
+        f"{counted(len(classes), 'class')}, {counted(core.n_parameters, 'parameter')}"
+    )
+    return boxed(
+        head,
+        f"<div>classes: {escaped(shares)}{many}</div><table><thead><tr><th>feature</th><th class=n>values</th>"
+        f"<th class=n>information</th></tr></thead><tbody>{rows}</tbody></table>{more}",
+    )

@@ -1,0 +1,8 @@
+"""Classifiers of a single network."""
+
+from __future__ import annotations
+
+from ._bayes_net import BayesNetClassifier
+from ._shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
+
+__all__ = ["BayesNetClassifier", "KDBClassifier", "NaiveBayesClassifier", "TANClassifier"]

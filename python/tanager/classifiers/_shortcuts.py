@@ -1,0 +1,152 @@
+"""Classifiers for the structures people ask for by name: a structure learner already chosen, nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import structure as st
+from ..parameters import ParameterLearner
+from ._network_base import BaseNetworkClassifier
+
+__all__ = ["KDBClassifier", "NaiveBayesClassifier", "TANClassifier"]
+
+
+class NaiveBayesClassifier(BaseNetworkClassifier):
+    """Naive Bayes for categories, numbers and missing cells.
+
+    The same as ``BayesNetClassifier(structure=NaiveBayes())``; see there for the attributes.
+
+    Parameters
+    ----------
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> round(tg.NaiveBayesClassifier().fit(data.X, data.y).score(data.X, data.y), 2)
+    0.7
+    """
+
+    def _structure(self) -> st.StructureLearner:
+        return st.NaiveBayes()
+
+
+class TANClassifier(BaseNetworkClassifier):
+    """Tree-augmented naive Bayes: every feature depends on the class and on at most one other feature.
+
+    The same as ``BayesNetClassifier(structure=ChowLiu(score=criterion, root=root))``; see there for the attributes.
+
+    Parameters
+    ----------
+    criterion : {"loglik", "aic", "bic"}, default="loglik"
+        "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that pay.
+    root : str, int or None, default=None
+        Name or position of the feature to be the root of its tree.
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
+
+    References
+    ----------
+    Friedman, Geiger and Goldszmidt (1997), Bayesian network classifiers. Machine Learning 29.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> clf = tg.TANClassifier().fit(data.X, data.y)
+    >>> clf.network_.is_tan
+    True
+    """
+
+    def __init__(
+        self,
+        criterion: str = "loglik",
+        root: str | int | None = None,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            parameters,
+            discretizer=discretizer,
+            numeric_features=numeric_features,
+            categories=categories,
+            unseen=unseen,
+            class_prior=class_prior,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.criterion = criterion
+        self.root = root
+
+    def _structure(self) -> st.StructureLearner:
+        if self.criterion not in ("loglik", "aic", "bic"):
+            raise ValueError(f"criterion must be 'loglik', 'aic' or 'bic', but is {self.criterion!r}")
+        return st.ChowLiu(self.criterion, self.root)
+
+
+class KDBClassifier(BaseNetworkClassifier):
+    """k-dependence classifier: every feature depends on the class and on at most k other features.
+
+    The same as ``BayesNetClassifier(structure=KDB(k=k))``; see there for the attributes. Choose it over TAN when features
+    depend on several others at once and there are enough rows to fill the larger tables.
+
+    Parameters
+    ----------
+    k : int, default=2
+        The most feature parents of a feature.
+    parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
+        As in `BayesNetClassifier`.
+
+    References
+    ----------
+    Sahami (1996), Learning limited dependence Bayesian classifiers. Proceedings of the second international conference
+    on knowledge discovery and data mining.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> round(tg.KDBClassifier(k=2).fit(data.X, data.y).score(data.X, data.y), 2)
+    0.83
+    """
+
+    def __init__(
+        self,
+        k: int = 2,
+        parameters: ParameterLearner | str | None = None,
+        *,
+        discretizer: Any = "mdlp",
+        numeric_features: Any = "float",
+        categories: Any = None,
+        unseen: str = "missing",
+        class_prior: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            parameters,
+            discretizer=discretizer,
+            numeric_features=numeric_features,
+            categories=categories,
+            unseen=unseen,
+            class_prior=class_prior,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.k = k
+
+    def _structure(self) -> st.StructureLearner:
+        return st.KDB(self.k)

@@ -1,0 +1,134 @@
+"""``tanager convert``: tables, model files and networks in another format."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..options import add_data, add_output_format
+
+HELP = """
+Rewrite a table in another format (CSV, Parquet, Arrow), a model file in the
+newest format, or a network in the format of other tools: BIF and XMLBIF in and
+out, ONNX out.
+
+A column of a CSV file becomes one of whole numbers or of numbers if all its
+cells are; a leading zero, as in 007, makes it text, and so does --text.
+Everything is read in batches. A model file keeps its counts, if it has them,
+unless --without-counts leaves them out, which makes it smaller. Networks of
+other tools do not tell which variable is to be predicted: --class does.
+
+examples:
+  tanager convert sales.csv sales.parquet
+  tanager convert sales/ sales.csv.gz --ignore comment
+  tanager convert old.tng new.tng --without-counts
+  tanager convert model.tng model.bif
+  tanager convert asia.bif asia.tng --class lung
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    add_data(parser, what="what to read: a model file, or a table")
+    parser.add_argument(
+        "output",
+        metavar="OUTPUT",
+        help="what to write: .csv, .csv.gz, .parquet, .arrow, .arrows, .tng, .bif, .xml, .onnx, or -",
+    )
+    add_output_format(parser, "CSV for standard output")
+    parser.add_argument(
+        "--ignore", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns of a table to leave out"
+    )
+    parser.add_argument(
+        "--text", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns of a CSV file that stay text"
+    )
+    parser.add_argument("--class", dest="class_name", metavar="NAME", help="the class of a network in BIF or XMLBIF")
+    parser.add_argument("--without-counts", action="store_true", help="leave the counts out of a model file")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Convert a model file or a table."""
+    from pathlib import Path
+
+    from ..networks import convert_network, network_format
+    from ..tables.formats import DASH, input_format
+
+    if network_format(options.data) or network_format(options.output):
+        convert_network(options)
+        return
+    is_file = options.data == DASH or Path(options.data).is_file()
+    if is_file and input_format(options.data, options.format) == "model":
+        _convert_model(options)
+    else:
+        _convert_table(options)
+
+
+def _convert_model(options: argparse.Namespace) -> None:
+    from ..._model_file import from_model, to_model
+    from ..errors import InputError
+    from ..models import read_model
+    from ..tables.formats import DASH, ending_format
+    from ..tables.writers import whole_file
+
+    if options.output != DASH and ending_format(options.output) not in (None, "model"):
+        raise InputError(
+            f"{options.data} is a model file, which cannot be converted to a table such as {options.output}"
+        )
+    content = read_model(options.data)
+    keep = content.counts is not None and not options.without_counts
+    with whole_file(options.output) as file:
+        file.write(to_model(from_model(content), with_counts=keep).to_bytes())
+
+
+def _convert_table(options: argparse.Namespace) -> None:
+    import pyarrow as pa
+
+    from ..errors import InputError
+    from ..tables.formats import DASH, output_format
+    from ..tables.training import TrainingTable, no_column, open_data
+    from ..tables.writers import table_writer
+    from ..terminal import rows_bar
+
+    form = output_format(options.output, options.output_format, "csv" if options.output == DASH else None)
+    if form == "model":
+        raise InputError(f"{options.data} is a table, which cannot be converted to a model; 'tanager fit' learns one")
+    sources = open_data(options)
+    names = sources[0].names
+    for name in [*options.ignore, *options.text]:
+        if name not in names:
+            raise no_column(sources[0].shown, name, names, "to leave out" if name in options.ignore else "to stay text")
+    columns = [name for name in names if name not in options.ignore]
+    if not columns:
+        raise InputError("all columns are to be left out, so that nothing is left to write")
+    if form == "csv" and _is_csv(sources[0]) and not options.missing:
+        table: Any = _AsItIs(sources, columns)  # text to text: nothing needs a type
+    else:
+        table = TrainingTable(sources, columns, text=options.text)
+    schema = pa.schema(list(table.types.items()))
+    with (
+        table_writer(options.output, form, schema, delimiter=options.delimiter or ",") as writer,
+        rows_bar("converting") as tell,
+    ):
+        for batch in table.batches(tell):
+            writer.write(batch)
+
+
+def _is_csv(source: Any) -> bool:
+    from ..tables.csv_reader import CsvSource
+
+    return isinstance(source, CsvSource)
+
+
+class _AsItIs:
+    """The cells of CSV files as they stand there, markers of missing cells included."""
+
+    def __init__(self, sources: Any, columns: list[str]) -> None:
+        from ..tables.csv_reader import CODED_TEXT
+
+        self._sources = sources
+        self.types = dict.fromkeys(columns, CODED_TEXT)
+
+    def batches(self, tell: Any) -> Any:
+        """Yield the cells."""
+        for source in self._sources:
+            yield from source.read(self.types, tell)

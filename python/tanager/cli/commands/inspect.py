@@ -1,0 +1,158 @@
+"""``tanager inspect``: what a model file holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from ..._utils.text import shown, shown_apart
+from ..options import add_json
+
+HELP = """
+Show what a model file holds: kind and settings, classes, features with their
+values and parents, number of parameters, and the file's format.
+
+examples:
+  tanager inspect weather.tng
+  tanager inspect weather.tng --cpt sky --cpt play
+  tanager inspect weather.tng --json
+"""
+
+_FEW = 6  # values of a feature that are shown
+_WIDEST = 24  # names of features and of their parents, until they are folded
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this command."""
+    parser.add_argument("model", metavar="MODEL", help="the model file, or - for standard input")
+    parser.add_argument(
+        "--cpt",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="show the conditional probability table of a feature, or of the class, instead; may be given several times",
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read a model file, and show."""
+    from ..._model_file import from_model
+    from ..model_facts import facts, file_facts, table_of
+    from ..models import read_model
+
+    content = read_model(options.model)
+    clf = from_model(content)
+    tables = {name: table_of(clf, name) for name in options.cpt}
+    if options.json:
+        found: dict[str, Any] = {
+            "file": file_facts(options.model, content),
+            **facts(clf),
+        }
+        if tables:
+            found = {
+                "tables": {
+                    name: {"variables": list(t.names), "labels": list(t.labels), "values": t.values.tolist()}
+                    for name, t in tables.items()
+                }
+            }
+        json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
+        print()  # noqa: T201
+    elif tables:
+        for table in tables.values():
+            print(_full(table), end="\n\n" if len(tables) > 1 else "\n")  # noqa: T201
+    else:
+        _show({"file": file_facts(options.model, content), **facts(clf)})
+
+
+def _full(table: Any) -> str:
+    """Return all rows of a table, however many."""
+    import numpy as np
+
+    from ...evaluation._result import aligned
+
+    axis = table.names.index(table.variable)
+    given = [name for name in table.names if name != table.variable]
+    others = [labels for i, labels in enumerate(table.labels) if i != axis]
+    values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
+    texts = [shown_apart(labels) for labels in others]
+    lines = [[*map(shown, given), *shown_apart(table.labels[axis])]]
+    for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
+        lines.append([*(text[i] for text, i in zip(texts, index, strict=True)), *(f"{p:.4g}" for p in row)])
+    head = f"P({shown(table.variable)}{' | ' + ', '.join(map(shown, given)) if given else ''})"
+    return f"{head}\n{aligned(lines)}"
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    from ..screen import console, plain_table
+
+    screen = console()
+    about = plain_table(show_header=False)
+    about.add_column(style="bold")
+    about.add_column(overflow="fold")
+    for name, value in _lines(found):
+        about.add_row(name, Text(value))
+    screen.print(about)
+    screen.print()
+    table = plain_table()
+    rows = [_cells_of(feature) for feature in found["features"]]
+    widths = [max(cell_len(row[i]) for row in [("feature", "values", "", "parents"), *rows]) for i in range(4)]
+    has_parents = any("parents" in feature for feature in found["features"])
+    # Names and parents take what they need up to a limit, and are folded beyond; values of features get the rest.
+    names, parents = min(widths[0], _WIDEST), min(widths[3], _WIDEST) if has_parents else 0
+    room = max(_WIDEST // 2, screen.width - names - widths[1] - parents - 10)
+    table.add_column("feature", overflow="fold", min_width=names)
+    table.add_column("values", justify="right", no_wrap=True)
+    table.add_column("which", overflow="ellipsis", no_wrap=True, max_width=room)
+    if has_parents:
+        table.add_column("parents", overflow="fold", min_width=parents)
+    for row in rows:
+        table.add_row(*map(Text, row[: 4 if has_parents else 3]))
+    screen.print(table)
+
+
+def _cells_of(feature: dict[str, Any]) -> tuple[str, str, str, str]:
+    some = ", ".join(shown_apart(feature["values"])[:_FEW]) + (", ..." if len(feature["values"]) > _FEW else "")
+    parents = feature.get("parents", ())
+    return (
+        shown(feature["name"]),
+        f"{feature['cardinality']:,}",
+        some,
+        "left out" if parents is None else ", ".join(map(shown, parents)),
+    )
+
+
+def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    file = found["file"]
+    size = "" if file["bytes"] is None else f", {file['bytes']:,} bytes"
+    counts = "with counts: rows can be added" if file["with_counts"] else "without counts"
+    classes = ", ".join(f"{label} ({p:.3g})" if p is not None else label for label, p in _class_shares(found))
+    lines = [
+        ("model", found["summary"]),
+        ("file", f"{shown(file['name'])}: format {file['format']}{size}, {counts}"),
+        *((name, str(value)) for name, value in found["settings"].items()),
+        ("class", f"{shown(found['class'])}: {classes}"),
+    ]
+    if found.get("arcs"):
+        arcs = [f"{shown(a)} → {shown(b)}" for a, b in found["arcs"] if found["class"] not in (a, b)]
+        lines.append(
+            ("arcs", ", ".join(arcs[:40]) + (f" and {len(arcs) - 40} more" if len(arcs) > 40 else "") or "none")
+        )
+    if "trees" in found:
+        trees = found["trees"]
+        edges = ", ".join(f"{shown(a)} – {shown(b)} ({p:.2f})" for a, b, p in trees["most_probable_tree"])
+        lines += [
+            ("best tree", f"probability {trees['probability']:.3g}, entropy over trees {trees['entropy']:.3g}"),
+            ("its edges", f"{edges} (probability of every edge)"),
+        ]
+    return lines
+
+
+def _class_shares(found: dict[str, Any]) -> list[tuple[str, float | None]]:
+    shares = found["class_probabilities"] or [None] * len(found["classes"])
+    return list(zip(shown_apart(found["classes"]), shares, strict=True))

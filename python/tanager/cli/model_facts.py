@@ -1,0 +1,84 @@
+"""What is known of a model, as plain values: for people, for programs, for reports."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+from .. import _core
+from ..classifiers._base import BaseClassifier
+from ..classifiers._summary import kind_of, n_parameters, one_line, settings_of
+from .errors import InputError
+from .tables.formats import DASH, first_bytes
+
+# Behind the eight bytes of the signature.
+_VERSION = struct.Struct("<8xI")
+
+
+def file_facts(name: str, content: _core.Model) -> dict[str, Any]:
+    """Return what is known of a model file itself."""
+    start = content.to_bytes()[: _VERSION.size] if name == DASH else first_bytes(name)
+    counts = content.counts is not None or isinstance(content.classifier, _core.Tbmatan)
+    return {
+        "name": "standard input" if name == DASH else name,
+        "format": _VERSION.unpack_from(start)[0],
+        "bytes": None if name == DASH else Path(name).stat().st_size,
+        "with_counts": counts,
+    }
+
+
+def facts(clf: BaseClassifier) -> dict[str, Any]:
+    """Return what is known of a model."""
+    network = getattr(clf, "network_", None)
+    features: list[dict[str, Any]] = []
+    for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
+        feature: dict[str, Any] = {
+            "name": name,
+            "cardinality": column.cardinality,
+            "kind": column.kind,
+            "values": column.labels(),
+        }
+        if network is not None:
+            feature["parents"] = network.parents(name) if name in network.features else None
+        for attribute in ("feature_weights_", "arc_probabilities_"):
+            if hasattr(clf, attribute):
+                number = float(getattr(clf, attribute)[len(features)])
+                feature[attribute.strip("_")] = number if number == number else None  # noqa: PLR0124  # NaN
+        features.append(feature)
+    found: dict[str, Any] = {
+        "summary": one_line(clf),
+        "kind": kind_of(clf),
+        "settings": settings_of(clf),
+        "parameters": n_parameters(clf),
+        "class": clf._schema.class_name,
+        "classes": clf.classes_.tolist(),
+        "class_probabilities": None,
+        "features": features,
+    }
+    if network is not None:
+        found["arcs"] = [list(arc) for arc in network.arcs]
+        if not network.parents(network.class_name):
+            found["class_probabilities"] = network.cpt(network.class_name).values.tolist()
+    if hasattr(clf, "posterior_"):
+        found["trees"] = _trees(clf.posterior_)
+    return found
+
+
+def _trees(posterior: Any) -> dict[str, Any]:
+    edges = posterior.edge_probabilities
+    return {
+        "probability": posterior.map_probability,
+        "entropy": float(posterior.entropy),
+        "most_probable_tree": [[a, b, edges[a, b]] for a, b in posterior.map_edges],
+    }
+
+
+def table_of(clf: BaseClassifier, name: str) -> Any:
+    """Return a conditional probability table of a model."""
+    network = getattr(clf, "network_", None)
+    if network is None:
+        raise InputError(f"a model that is an {kind_of(clf)} has no single tables to show")
+    if name in network.left_out:
+        raise InputError(f"the network does without {name!r}, so that it has no table of it")
+    return network.cpt(name)

@@ -1,0 +1,3 @@
+"""Tables as the command line reads and writes them."""
+
+from __future__ import annotations

@@ -1,0 +1,137 @@
+"""Cross-validation of many classifiers, one after the other: one that fails or lasts too long does not end the others."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.base import clone
+
+from .._utils.progress import stopping
+from ..classifiers._summary import n_parameters
+from ..evaluation import cross_validate
+from ..evaluation._result import CrossValidation
+from .errors import THREADS, sentence
+
+# How long a method that was told to end may take to do so, before others go on beside it.
+_PATIENCE = 10.0
+
+
+@dataclass
+class Trial:
+    """One method: its scores, or why there are none."""
+
+    name: str
+    result: CrossValidation | None = None
+    n_parameters: int | None = None
+    failure: str = ""
+    best_in: set[str] = field(default_factory=set)
+    worse_in: set[str] = field(default_factory=set)
+
+    def badness(self, score: str) -> float:
+        """Return the mean of a score so that less is better; what is not a number comes last."""
+        assert self.result is not None
+        mean = self.result.mean[self.name][score]
+        if mean != mean:  # noqa: PLR0124  # NaN
+            return float("inf")
+        return -mean if score == "accuracy" else mean
+
+    @property
+    def seconds(self) -> float:
+        """The time for all folds."""
+        assert self.result is not None
+        return float(self.result.fit_seconds[self.name].sum() + self.result.predict_seconds[self.name].sum())
+
+    @property
+    def shown_seconds(self) -> str:
+        """The time in few digits."""
+        return f"{self.seconds:.1f}" if self.seconds >= 10 else f"{self.seconds:.3f}"
+
+    def cell(self, score: str, factor: float, digits: int) -> str:
+        """Return mean ± deviation, and the mark."""
+        assert self.result is not None
+        mean, std = factor * self.result.mean[self.name][score], factor * self.result.std[self.name][score]
+        return f"{mean:.{digits}f} ± {std:.{digits}f} {'▾' if score in self.worse_in else ' '}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all as JSON can hold it."""
+        if self.result is None:
+            return {"method": self.name, "failure": self.failure}
+        found: dict[str, Any] = {"method": self.name}
+        for score in self.result.scoring:
+            values = {"mean": self.result.mean[self.name][score], "std": self.result.std[self.name][score]}
+            found[score] = {k: v if abs(v) < float("inf") else None for k, v in values.items()}
+            found[score] |= {"best": score in self.best_in, "significantly_worse": score in self.worse_in}
+        return {**found, "seconds": self.seconds, "parameters": self.n_parameters}
+
+
+def try_methods(
+    classifiers: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    weights: Any,
+    folds: int,
+    seed: int,
+    limit: float | None,
+    tell: Callable[[str], None],
+) -> Iterator[Trial]:
+    """Judge classifiers on the same folds."""
+    for name, clf in classifiers.items():
+        tell(name)
+
+        def judge(name: str = name, clf: Any = clf) -> tuple[CrossValidation, int | None]:
+            fitted = clone(clf).fit(X, y, weights)
+            result = cross_validate({name: clf}, X, y, cv=folds, sample_weight=weights, random_state=seed)
+            return result, n_parameters(fitted)
+
+        try:
+            # A search that is given up says so here; what else there is to say is said by fit.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result, number = limited(judge, limit)
+            yield Trial(name, result, number)
+        except TimeoutError:
+            yield Trial(name, failure=f"given up after {limit:g} s")
+        except (ValueError, TypeError, MemoryError, ArithmeticError) as error:
+            yield Trial(name, failure=f"failed: {sentence(error)}")
+
+
+def limited(work: Callable[[], Any], seconds: float | None) -> Any:
+    """Do some work, in a thread of its own that is told to end after some time or with Ctrl-C.
+
+    Raises
+    ------
+    TimeoutError
+        If the time is over.
+    """
+    stop = threading.Event()
+    outcome: dict[str, Any] = {}
+
+    def run() -> None:
+        stopping.set(stop)
+        try:
+            outcome["result"] = work()
+        except BaseException as error:  # noqa: BLE001  # raised again below
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, name=f"{THREADS}trial", daemon=True)
+    thread.start()
+    end = None if seconds is None else time.monotonic() + seconds
+    try:
+        while thread.is_alive() and (end is None or time.monotonic() < end):
+            thread.join(0.2 if end is None else max(0.0, min(0.2, end - time.monotonic())))
+    except BaseException:
+        stop.set()
+        thread.join(_PATIENCE)
+        raise
+    if thread.is_alive():
+        stop.set()
+        thread.join(_PATIENCE)
+        raise TimeoutError
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["result"]

@@ -1,0 +1,31 @@
+"""Cross-validation of classifiers, scores of predictions, and comparisons of classifiers on the same folds."""
+
+from __future__ import annotations
+
+from ._comparison import Comparison, PairedTest, compare
+from ._cross_validate import cross_validate
+from ._curves import Reliability, RocCurve, reliability, roc_curve
+from ._learning_curve import LearningCurve, learning_curve
+from ._relative_entropy import conditional_relative_entropy, observed_class_proba
+from ._result import CrossValidation
+from ._scoring import accuracy, auc, conditional_log_likelihood, log_score
+
+__all__ = [
+    "Comparison",
+    "CrossValidation",
+    "LearningCurve",
+    "PairedTest",
+    "Reliability",
+    "RocCurve",
+    "accuracy",
+    "auc",
+    "compare",
+    "conditional_log_likelihood",
+    "conditional_relative_entropy",
+    "cross_validate",
+    "learning_curve",
+    "log_score",
+    "observed_class_proba",
+    "reliability",
+    "roc_curve",
+]

@@ -1,0 +1,212 @@
+"""How far probabilities can be trusted, and how well they rank: reliability and receiver operating characteristic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._utils.optional import import_pandas
+from .._utils.text import counted, shown
+from .._utils.validation import is_whole
+from ._scoring import checked, known_classes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+_Z = 1.959963984540054  # of 95% of a normal distribution
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Reliability:
+    """Predicted probabilities beside what came true, in bins that hold equally many rows.
+
+    Attributes
+    ----------
+    of : str
+        Whose probability it is: a class, or "the predicted class".
+    predicted : ndarray of shape (n_bins,)
+        The mean of the predicted probabilities in every bin.
+    observed : ndarray of shape (n_bins,)
+        The share of its rows that it came true for.
+    low, high : ndarray of shape (n_bins,)
+        The interval of 95% around that share (Wilson's).
+    n : ndarray of shape (n_bins,)
+        The number of rows.
+    histogram : ndarray of shape (20,)
+        How many predictions are in each twentieth of the range from 0 to 1.
+    expected_error : float
+        The expected calibration error: the mean of abs(observed - predicted), bins weighted by their rows.
+
+    Examples
+    --------
+    >>> from tanager.evaluation import reliability
+    >>> reliability(["no", "yes", "yes", "no"], [[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.9, 0.1]])
+    expected calibration error 0.1000 in 2 bins of 4 rows, P(yes)
+    """
+
+    of: str
+    predicted: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+    n: npt.NDArray[np.int64]
+    histogram: npt.NDArray[np.int64]
+    expected_error: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per bin."""
+        pd = import_pandas()
+        names = ("predicted", "observed", "low", "high", "n")
+        return pd.DataFrame({name: getattr(self, name) for name in names}).rename_axis("bin")
+
+    def __repr__(self) -> str:
+        rows = counted(int(self.n.sum()), "row")
+        return (
+            f"expected calibration error {self.expected_error:.4f} in {counted(len(self.n), 'bin')} of {rows}, "
+            f"P({self.of})"
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RocCurve:
+    """The receiver operating characteristic of one class against all others.
+
+    Attributes
+    ----------
+    of : str
+        The class.
+    false_positive, true_positive : ndarray of shape (n_points,)
+        The shares of the other rows and of the rows of the class that are above a threshold, from (0, 0) to (1, 1).
+    thresholds : ndarray of shape (n_points,)
+        The probabilities from which on a row counts as of the class; infinite for the first point.
+    auc : float
+        The area below; NaN if all rows are of the class, or none.
+
+    Examples
+    --------
+    >>> from tanager.evaluation import roc_curve
+    >>> roc_curve(["no", "yes", "yes", "no"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2], [0.6, 0.4]])
+    AUC 0.7500 of yes
+    """
+
+    of: str
+    false_positive: Floats
+    true_positive: Floats
+    thresholds: Floats
+    auc: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per point."""
+        pd = import_pandas()
+        names = ("thresholds", "false_positive", "true_positive")
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+    def __repr__(self) -> str:
+        return f"AUC {self.auc:.4f} of {self.of}"
+
+
+def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None, n_bins: int = 10) -> Reliability:
+    """Compare predicted probabilities with what came true.
+
+    Parameters
+    ----------
+    y_true, proba, classes
+        As in `accuracy`.
+    of : class label or None, default=None
+        The class whose probability is judged. None takes the second of two classes and, of more, the predicted class,
+        whichever it is: then the probability is how sure the classifier is.
+    n_bins : int, default=10
+        Bins hold equally many rows, as far as equal probabilities stay together.
+
+    Returns
+    -------
+    Reliability
+    """
+    if not is_whole(n_bins) or n_bins < 1:
+        raise ValueError(f"n_bins must be a whole number of at least 1, but is {n_bins!r}")
+    probabilities, truth = checked(y_true, proba, classes)
+    _check_rows(probabilities, truth)
+    known = known_classes(y_true, classes)
+    if of is None and len(known) != 2:
+        name, chosen = "the predicted class", probabilities.argmax(axis=1)
+    else:
+        code = _code_of(of, known)
+        name, chosen = shown(known[code]), np.full(len(truth), code)
+    p, right = np.minimum(probabilities[np.arange(len(truth)), chosen], 1.0), truth == chosen
+    bins = _bins(p, int(n_bins))
+    n = np.array([len(b) for b in bins])
+    predicted, observed = np.array([p[b].mean() for b in bins]), np.array([right[b].mean() for b in bins])
+    low, high = wilson_interval(observed, n)
+    histogram = np.histogram(p, bins=20, range=(0.0, 1.0))[0]
+    error = float((n * np.abs(observed - predicted)).sum() / n.sum())
+    return Reliability(name, predicted, observed, low, high, n, histogram, error)
+
+
+def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -> RocCurve:
+    """Return the receiver operating characteristic of a class against all others.
+
+    Parameters
+    ----------
+    y_true, proba, classes
+        As in `accuracy`.
+    of : class label or None, default=None
+        The class; None takes the second of two.
+
+    Returns
+    -------
+    RocCurve
+    """
+    probabilities, truth = checked(y_true, proba, classes)
+    _check_rows(probabilities, truth)
+    known = known_classes(y_true, classes)
+    if of is None and len(known) != 2:
+        some = ", ".join(map(repr, known[:10])) + (", ..." if len(known) > 10 else "")
+        raise ValueError(f"there are {len(known)} classes, so say which one the curve is for: pass of=, one of {some}")
+    code = _code_of(of, known)
+    p, own = probabilities[:, code], truth == code
+    order = np.argsort(-p, kind="stable")
+    last = np.flatnonzero(np.append(np.diff(p[order]) != 0, True))  # of every threshold
+    hits = np.append(0, np.cumsum(own[order])[last])
+    misses = np.append(0, last + 1) - hits
+    with np.errstate(invalid="ignore", divide="ignore"):
+        false_positive, true_positive = misses / misses[-1], hits / hits[-1]
+    area = _core.auc(np.ascontiguousarray(np.stack([np.maximum(1 - p, 0.0), p], axis=1)), own.astype(np.uint16))
+    return RocCurve(shown(known[code]), false_positive, true_positive, np.append(np.inf, p[order][last]), float(area))
+
+
+def wilson_interval(share: Floats, n: npt.NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the interval of 95% around a share of n rows; unlike the normal one it stays between 0 and 1."""
+    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _bins(p: Floats, n_bins: int) -> list[npt.NDArray[np.int64]]:
+    """Return the rows of every bin: about equally many, equal probabilities in one bin."""
+    order = np.argsort(p, kind="stable")
+    between = np.flatnonzero(np.diff(p[order]) > 0) + 1
+    if not len(between):
+        return [order]
+    wanted = np.arange(1, n_bins) * len(p) / n_bins
+    right = np.minimum(np.searchsorted(between, wanted), len(between) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(np.abs(between[left] - wanted) <= np.abs(between[right] - wanted), between[left], between[right])
+    return np.split(order, np.unique(nearest))
+
+
+def _check_rows(probabilities: Floats, truth: npt.NDArray[Any]) -> None:
+    if len(probabilities) != len(truth) or not len(truth):
+        raise ValueError(f"proba must have a row for each of the {len(truth)} labels, but has {len(probabilities)}")
+
+
+def _code_of(of: Any, known: list[Any]) -> int:
+    if of is None:
+        return 1
+    if of not in known:
+        raise ValueError(f"of must be one of the classes {', '.join(map(shown, known))}, but is {of!r}")
+    return known.index(of)

@@ -1,0 +1,193 @@
+"""How scores grow with the number of training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from .._encoding.encoder import encode_labels
+from .._learning.contract import as_number
+from .._utils.optional import import_pandas
+from .._utils.validation import is_whole
+from ._result import CrossValidation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+_N_SIZES, _FEWEST_ROWS = 8, 10
+
+
+class LearningCurve:
+    """The scores of classifiers that learned from more and more rows.
+
+    Attributes
+    ----------
+    names : list of str
+        The names of the classifiers.
+    scoring : list of str
+        The names of the scores.
+    sizes : ndarray of shape (n_sizes,)
+        The numbers of training rows.
+    n_test : int
+        The number of test rows, which is the same for all sizes.
+    scores : dict of name to dict of score to ndarray of shape (n_sizes, n_splits)
+        All scores, by classifier.
+    mean, std : dict of name to dict of score to ndarray of shape (n_sizes,)
+        Mean and standard deviation (that of a sample) over the splits.
+
+    Examples
+    --------
+    >>> import tanager as tg
+    >>> data = tg.datasets.load("tic-tac-toe")
+    >>> classifiers = {"naive": tg.NaiveBayesClassifier(), "TAN": tg.TANClassifier()}
+    >>> curve = tg.evaluation.learning_curve(classifiers, data.X, data.y, sizes=[50, 600], n_splits=5, random_state=1)
+    >>> curve.mean["TAN"]["accuracy"].round(2)
+    array([0.63, 0.76])
+    """
+
+    def __init__(self, result: CrossValidation, sizes: Rows, n_splits: int):
+        self.names = result.names
+        self.scoring = result.scoring
+        self.sizes = sizes
+        self.n_test = int(result.n_test[0])
+        self.scores: dict[str, dict[str, Floats]] = {
+            name: {score: values.reshape(len(sizes), n_splits) for score, values in scores.items()}
+            for name, scores in result.scores.items()
+        }
+
+    @property
+    def mean(self) -> dict[str, dict[str, Floats]]:
+        """The mean of every score over the splits, for every size."""
+        return {name: {s: v.mean(axis=1) for s, v in scores.items()} for name, scores in self.scores.items()}
+
+    @property
+    def std(self) -> dict[str, dict[str, Floats]]:
+        """The standard deviation over the splits; NaN where a score is infinite, or of one split."""
+        return {name: {s: _deviations(v) for s, v in scores.items()} for name, scores in self.scores.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per classifier, size and split."""
+        pd = import_pandas()
+        frames = []
+        for name, scores in self.scores.items():
+            n_splits = next(iter(scores.values())).shape[1]
+            columns: dict[str, Any] = {
+                "classifier": name,
+                "size": np.repeat(self.sizes, n_splits),
+                "split": np.tile(np.arange(n_splits), len(self.sizes)),
+            }
+            frames.append(pd.DataFrame({**columns, **{s: v.reshape(-1) for s, v in scores.items()}}))
+        return pd.concat(frames, ignore_index=True)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(map(str, self.sizes.tolist()))
+        lines = [f"means for {sizes} training rows"]
+        for name, scores in self.mean.items():
+            lines += [f"{name}, {score}: {', '.join(f'{v:.4f}' for v in means)}" for score, means in scores.items()]
+        return "\n".join(lines)
+
+
+def learning_curve(
+    clf: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Sequence[Any] | None = None,
+    n_splits: int = 10,
+    test_size: float = 0.3,
+    scoring: Any = ("accuracy", "log_score"),
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> LearningCurve:
+    """Judge classifiers that learn from more and more rows, always by the same test rows.
+
+    Every split shuffles the rows so that any part of them has about the same shares of classes. The last ones are the
+    test rows; the training rows are the first so many, so that larger sets hold the smaller ones. Every class that there
+    is comes first once, so that no training set is without it.
+
+    Parameters
+    ----------
+    clf, X, y, scoring, n_jobs, verbose
+        As in `cross_validate`, which does the work.
+    sizes : list of int, list of float or None, default=None
+        Numbers of training rows, or shares of those that are there. None takes eight, from ten rows (or two per class) to
+        all, each larger than that before by the same factor.
+    n_splits : int, default=10
+        How many times rows are shared out.
+    test_size : float, default=0.3
+        The share of test rows.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits; a whole number gives the same on every platform.
+
+    Returns
+    -------
+    LearningCurve
+    """
+    from . import cross_validate
+
+    if not is_whole(n_splits) or n_splits < 1:
+        raise ValueError(f"n_splits must be a whole number of at least 1, but is {n_splits!r}")
+    if not 0 < as_number(test_size, "test_size") < 1:
+        raise ValueError(f"test_size must be between 0 and 1, but is {test_size!r}")
+    classes, codes = encode_labels(y)
+    n_train = len(codes) - max(1, round(test_size * len(codes)))
+    if n_train < max(len(classes), 1):
+        raise ValueError(
+            f"there must be a training row for each of the {len(classes)} classes, but there are {n_train}"
+        )
+    counts = _resolve_sizes(sizes, n_train, len(classes))
+    draw = check_random_state(random_state)
+    orders = [_shuffled(codes, len(classes), draw) for _ in range(int(n_splits))]
+    splits = [(order[:size], order[n_train:]) for size in counts for order in orders]
+    result = cross_validate(clf, X, y, cv=splits, scoring=scoring, n_jobs=n_jobs, verbose=verbose)
+    return LearningCurve(result, np.array(counts, dtype=np.int64), int(n_splits))
+
+
+def _shuffled(codes: npt.NDArray[Any], n_classes: int, draw: np.random.RandomState) -> Rows:
+    """Return all rows in an order such that every part of it has about the same shares of classes."""
+    noise = draw.random_sample(len(codes))
+    place = np.empty(len(codes))
+    for code in range(n_classes):
+        rows = np.flatnonzero(codes == code)
+        rows = rows[np.argsort(noise[rows], kind="stable")]
+        place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
+        place[rows[:1]] = 0.0
+    return np.lexsort((noise, place)).astype(np.int64)
+
+
+def _resolve_sizes(sizes: Sequence[Any] | None, n_train: int, n_classes: int) -> list[int]:
+    if sizes is None:
+        first = min(max(_FEWEST_ROWS, 2 * n_classes), n_train)
+        return sorted({round(size) for size in np.geomspace(first, n_train, _N_SIZES)})
+    found = []
+    for size in sizes:
+        if is_whole(size):
+            count = int(size)
+        elif isinstance(size, float) and 0 < size <= 1:
+            count = round(size * n_train)
+        else:
+            raise ValueError(f"sizes must be whole numbers, or shares above 0 and at most 1, but one is {size!r}")
+        if not n_classes <= count <= n_train:
+            raise ValueError(
+                f"sizes must be from {n_classes}, the number of classes, to {n_train} training rows, but one is {count}"
+            )
+        found.append(count)
+    if not found or sorted(set(found)) != found:
+        raise ValueError(f"sizes must be at least one, and grow, but are {found}")
+    return found
+
+
+def _deviations(values: Floats) -> Floats:
+    if values.shape[1] < 2:
+        return np.full(len(values), np.nan)
+    finite = np.isfinite(values).all(axis=1)
+    deviations = np.full(len(values), np.nan)
+    deviations[finite] = values[finite].std(axis=1, ddof=1)
+    return deviations

@@ -1,0 +1,130 @@
+"""Cross-validation of any classifier: every fold is fitted and predicted on its own."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import Parallel, delayed
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from .._encoding.labels import label_array
+from .._encoding.table import take_rows as take_table_rows
+from .._learning.folds import Split
+from ..exceptions import UnseenWarning
+from ._fold_table import Rows
+from ._scoring import Outcome, Scorer, positions
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Material:
+    """The table as it was given, its classes, and the folds."""
+
+    X: Any
+    y: Any
+    classes: npt.NDArray[Any]
+    rows: Rows
+
+    def labels(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Return the true labels of some rows."""
+        return self.classes[self.rows.y_codes[rows]]
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """The scores of one classifier in one fold, and how long it took."""
+
+    classifier: int
+    fold: int
+    scores: list[float]
+    fit_seconds: float
+    predict_seconds: float
+
+
+def judge_plainly(
+    position: int, classifier: Any, material: Material, scorers: Sequence[Scorer], n_jobs: int | None
+) -> Iterator[FoldResult]:
+    """Judge one classifier in all folds, which are shared out among processes if there are several."""
+    folds = range(len(material.rows.splits))
+    if n_jobs in {None, 1}:
+        for fold in folds:
+            yield plain_fold(position, fold, classifier, material, scorers)
+        return
+    yield from Parallel(n_jobs=n_jobs)(
+        delayed(plain_fold)(position, fold, classifier, material, scorers) for fold in folds
+    )
+
+
+def plain_fold(position: int, fold: int, classifier: Any, material: Material, scorers: Sequence[Scorer]) -> FoldResult:
+    """Fit a copy of a classifier on the training rows of a fold, and score it on the test rows."""
+    with warnings.catch_warnings():
+        # A column that names every row is unseen in every fold; folds that are counted at once do not warn either.
+        warnings.simplefilter("ignore", UnseenWarning)
+        return _plain_fold(position, fold, classifier, material, scorers)
+
+
+def _plain_fold(position: int, fold: int, classifier: Any, material: Material, scorers: Sequence[Scorer]) -> FoldResult:
+    split = material.rows.splits[fold]
+    fitted, fit_seconds = _fit(classifier, material, split)
+    X_test, y_true = take_rows(material.X, split.test), material.labels(split.test)
+    n_right, proba = 0, np.empty((0, 0))
+    start = time.perf_counter()
+    if any(not scorer.needs_proba for scorer in scorers):
+        n_right = int(np.count_nonzero(np.asarray(fitted.predict(X_test)) == y_true))
+    if any(scorer.needs_proba for scorer in scorers):
+        proba = np.ascontiguousarray(fitted.predict_proba(X_test), dtype=np.float64)
+    predict_seconds = time.perf_counter() - start
+
+    def log_proba() -> Floats | None:
+        if not hasattr(fitted, "predict_log_proba"):
+            return None
+        with np.errstate(divide="ignore"):  # some take the logarithm of zero
+            return np.ascontiguousarray(fitted.predict_log_proba(X_test), dtype=np.float64)
+
+    outcome = Outcome(y_true, positions(y_true, fitted.classes_), fitted.classes_, n_right, proba, log_proba)
+    scores = [scorer.compute(outcome) for scorer in scorers]
+    return FoldResult(position, fold, scores, fit_seconds, predict_seconds)
+
+
+def _fit(classifier: Any, material: Material, split: Split) -> tuple[Any, float]:
+    fitted = clone(classifier)
+    weights = material.rows.weights
+    given = {} if weights is None else {"sample_weight": weights[split.train]}
+    X, y = take_rows(material.X, split.train), take_labels(material.y, split.train)
+    start = time.perf_counter()
+    fitted.fit(X, y, **given)
+    seconds = time.perf_counter() - start
+    check_interrupted(getattr(fitted, "search_trace_", None))
+    return fitted, seconds
+
+
+def check_interrupted(trace: Any) -> None:
+    """Go on interrupting where a search was interrupted and returned what it had."""
+    if trace is not None and trace.stopped == "interrupted":
+        raise KeyboardInterrupt
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Return some rows of a table of any kind."""
+    if hasattr(X, "iloc"):  # of pandas, where fitting shall say what is wrong with the names
+        return X.iloc[rows]
+    return X[rows] if issparse(X) else take_table_rows(X, rows)
+
+
+def take_labels(y: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Return some labels; those of a Series with its name."""
+    if hasattr(y, "iloc"):
+        return y.iloc[rows]
+    if isinstance(y, (list, tuple)):
+        return [y[i] for i in rows]
+    if hasattr(y, "null_count"):  # polars and pyarrow
+        return y.take(rows) if hasattr(y, "take") else y[rows]
+    return label_array(y)[rows]

@@ -1,0 +1,223 @@
+"""What rows say step by step, and what they would say if a cell or two were different; on codes, in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._learning.contract import Predicts
+from ..network._queries import named_refusal
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.unsignedinteger]
+Places = npt.NDArray[np.intp]
+
+#: How many cells are predicted at once, so that any number of rows takes bounded memory.
+_MOST_CELLS = 2**22
+#: Differences of logarithms below this may be rounding errors.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows as codes, and the model that predicts them. It stays the same when the classifier learns anew."""
+
+    predictor: Predicts
+    feature_names: list[str]
+    cardinalities: list[int]
+    columns: list[Codes]
+    n_rows: int
+    threads: int
+
+    def predict(self, columns: Sequence[Codes], n_rows: int, output: str = "log_joint") -> Floats:
+        """Return a number per row and class, for any codes."""
+        try:
+            return self.predictor.predict(columns, n_rows, output, self.threads)
+        except _core.CliqueTooLarge as error:
+            raise named_refusal(error, self.feature_names) from None
+
+    def predict_classes(self) -> Places:
+        """Return the most probable class of every row, as ``predict`` does."""
+        return self._classes(self.columns, self.n_rows)
+
+    def best_classes(self, columns: Sequence[Codes], joint: Floats) -> Places:
+        """Return what ``predict`` says of any codes whose logarithms are known.
+
+        These tell it, unless two classes are so near to each other that rounding may have made them equal or turned them.
+        """
+        best: Places = joint.argmax(axis=-1)
+        gap = log_odds_of(joint, best)
+        doubtful = np.flatnonzero(gap < _ROUNDING)
+        if len(doubtful):
+            best[doubtful] = self._classes([column[doubtful] for column in columns], len(doubtful))
+        return best
+
+    def _classes(self, columns: Sequence[Codes], n_rows: int) -> Places:
+        return self.predictor.predict_classes(columns, n_rows, self.threads).astype(np.intp)
+
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """Return which cells are missing, shape (n_rows, n_features)."""
+        marks = [column == _missing(column) for column in self.columns]
+        return np.stack(marks, axis=1) if marks else np.zeros((self.n_rows, 0), dtype=bool)
+
+    def take(self, rows: Places) -> CodedRows:
+        """Return some of the rows."""
+        return replace(self, columns=[column[rows] for column in self.columns], n_rows=len(rows))
+
+    def blocks(self, n_each: int) -> list[slice]:
+        """Return the rows in blocks, of which `n_each` versions per row can be predicted at once."""
+        step = max(1, _MOST_CELLS // max(1, n_each * len(self.columns)))
+        return [slice(first, min(first + step, self.n_rows)) for first in range(0, self.n_rows, step)]
+
+
+def _missing(column: Codes) -> int:
+    return int(np.iinfo(column.dtype).max)
+
+
+def prefix_columns(rows: CodedRows, block: slice, order: Sequence[int]) -> list[Codes]:
+    """Return the rows of a block without any evidence, with the first feature of the order, with the first two, and so on.
+
+    The versions of a row are n_block apart: first come all rows of the block without evidence. Features that the order
+    does not have stay missing.
+    """
+    rank = {feature: k for k, feature in enumerate(order)}
+    versions = []
+    for feature, column in enumerate(rows.columns):
+        known = column[block]
+        version = np.full((len(order) + 1, len(known)), _missing(column), dtype=column.dtype)
+        if feature in rank:
+            version[rank[feature] + 1 :] = known
+        versions.append(version.reshape(-1))
+    return versions
+
+
+def prefix_log_joints(
+    rows: CodedRows, order: Sequence[int], count_estimates: Callable[[list[Codes], int], int]
+) -> tuple[Floats, int]:
+    """Return ln P(class, the first k features of the order), and how many of these the model only estimates.
+
+    The shape is (n_rows, len(order) + 1, n_classes); the last along the second axis are those of the rows themselves.
+    """
+    parts, n_estimates = [], 0
+    for block in rows.blocks(len(order) + 1):
+        n_block = block.stop - block.start
+        columns, n_versions = prefix_columns(rows, block, order), (len(order) + 1) * n_block
+        n_estimates += count_estimates(columns, n_versions)
+        joint = rows.predict(columns, n_versions)
+        parts.append(joint.reshape(len(order) + 1, n_block, -1).swapaxes(0, 1))
+    return np.concatenate(parts), n_estimates
+
+
+def log_odds_of(joint: Floats, of: npt.NDArray[np.intp]) -> Floats:
+    """Return the log-odds of one class per row against the most probable other; NaN for rows that cannot be.
+
+    `joint` has shape (n_rows, ..., n_classes), and `of` a class for every row.
+    """
+    of = of.reshape(-1, *[1] * (joint.ndim - 1))
+    own = np.take_along_axis(joint, of, axis=-1)[..., 0]
+    others = joint.copy()
+    np.put_along_axis(others, of, -np.inf, axis=-1)
+    with np.errstate(invalid="ignore"):
+        return own - others.max(axis=-1)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class SingleChanges:
+    """All rows with one cell changed.
+
+    Attributes
+    ----------
+    features, values : ndarray of shape (n_changes,)
+        What every change sets; the same for all rows.
+    real : ndarray of shape (n_rows, n_changes)
+        Whether the row has another value there.
+    log_odds : ndarray of shape (n_rows, n_changes)
+        Of the class predicted before, after the change.
+    classes : ndarray of shape (n_rows, n_changes)
+        The class predicted after the change.
+    """
+
+    features: Places
+    values: Places
+    real: npt.NDArray[np.bool_]
+    log_odds: Floats
+    classes: Places
+
+
+def single_changes(rows: CodedRows, predicted: Places, changeable: Sequence[int]) -> SingleChanges:
+    """Predict every row with every cell that may change, of features in rising order, set to every value."""
+    sizes = [rows.cardinalities[f] for f in changeable]
+    features = np.repeat(np.array(changeable, dtype=np.intp), sizes)
+    values = np.concatenate([np.arange(n) for n in [0, *sizes]]).astype(np.intp)
+    n_changes = len(features)
+    real = np.zeros((rows.n_rows, n_changes), dtype=bool)
+    odds, classes = np.empty(real.shape), np.empty(real.shape, dtype=np.intp)
+    for block in rows.blocks(n_changes) if n_changes else ():
+        n_block = block.stop - block.start
+        versions = []
+        for f, column in enumerate(rows.columns):
+            version = np.repeat(column[block, None], n_changes, axis=1)
+            here = features == f
+            real[block, here] = version[:, here] != values[here]
+            version[:, here] = values[here]
+            versions.append(version.reshape(-1))
+        joint = rows.predict(versions, n_block * n_changes)
+        classes[block] = rows.best_classes(versions, joint).reshape(n_block, n_changes)
+        odds[block] = log_odds_of(joint.reshape(n_block, n_changes, -1), predicted[block])
+    return SingleChanges(features, values, real, odds, classes)
+
+
+def best_flip(changes: SingleChanges, row: int, predicted: int) -> int | None:
+    """Return the change that makes another class predicted, most clearly so; None if there is none."""
+    odds = changes.log_odds[row]
+    flips = (changes.classes[row] != predicted) & ~np.isnan(odds)
+    return int(np.argmin(np.where(flips, odds, np.inf))) if flips.any() else None
+
+
+def candidate_pairs(changes: SingleChanges, row: int, most: int) -> tuple[Places, Places, bool]:
+    """Return pairs of changes of different features to try for a row, and whether these are all.
+
+    Where there are more than `most`, they are the pairs among the changes that are strongest alone.
+    """
+    possible = np.flatnonzero(changes.real[row])
+    counts = np.bincount(changes.features[possible]).astype(np.int64)
+    complete = int(len(possible) ** 2 - (counts**2).sum()) // 2 <= most
+    if not complete:
+        n_strongest = int((1 + (1 + 8 * most) ** 0.5) / 2)
+        by_strength = np.argsort(changes.log_odds[row, possible], kind="stable")  # NaN, for what cannot be, comes last
+        possible = np.sort(possible[by_strength[:n_strongest]])
+    features = changes.features[possible]  # never falling: partners are all changes of later features
+    start = np.searchsorted(features, features, side="right")
+    n_partners = len(possible) - start
+    first = np.repeat(np.arange(len(possible)), n_partners)
+    second = np.arange(len(first)) - np.repeat(np.cumsum(n_partners) - n_partners - start, n_partners)
+    return possible[first], possible[second], complete
+
+
+def best_pair(
+    rows: CodedRows, changes: SingleChanges, row: int, predicted: int, most: int
+) -> tuple[tuple[int, int] | None, bool]:
+    """Return the two changes that make another class predicted, most clearly so, and whether all pairs were tried."""
+    first, second, complete = candidate_pairs(changes, row, most)
+    best, least = None, np.inf
+    step = max(1, _MOST_CELLS // max(1, len(rows.columns)))
+    for start in range(0, len(first), step):
+        a, b = first[start : start + step], second[start : start + step]
+        versions = []
+        for f, column in enumerate(rows.columns):
+            version = np.full(len(a), column[row], dtype=column.dtype)
+            for change in (a, b):
+                here = changes.features[change] == f
+                version[here] = changes.values[change[here]]
+            versions.append(version)
+        joint = rows.predict(versions, len(a))
+        odds = log_odds_of(joint, np.full(len(a), predicted))
+        odds[(rows.best_classes(versions, joint) == predicted) | np.isnan(odds)] = np.inf
+        here_best = int(odds.argmin())
+        if odds[here_best] < least:
+            best, least = (int(a[here_best]), int(b[here_best])), float(odds[here_best])
+    return best, complete

@@ -1,0 +1,24 @@
+"""Pictures of what was learned and how good it is, with matplotlib (``pip install 'tanager[plot]'``).
+
+Every function draws into the axes that it is given, or into those of a new figure that is large enough, and returns them.
+"""
+
+from __future__ import annotations
+
+from ._explanation import plot_explanation
+from ._network import plot_network
+from ._quality import plot_reliability, plot_roc
+from ._scores import plot_learning_curve, plot_scores, plot_search
+from ._trees import plot_edges, plot_map_tree
+
+__all__ = [
+    "plot_edges",
+    "plot_explanation",
+    "plot_learning_curve",
+    "plot_map_tree",
+    "plot_network",
+    "plot_reliability",
+    "plot_roc",
+    "plot_scores",
+    "plot_search",
+]

@@ -1,0 +1,27 @@
+"""How much variables tell about each other, and how good a family of variables is."""
+
+from __future__ import annotations
+
+from ._acll import (
+    AcllConstants,
+    AcllEstimate,
+    acll_constants,
+    dirichlet_sampler,
+    estimate_acll_constants,
+    uniform_sampler,
+)
+from ._information import acll_score, conditional_mutual_information, entropy, family_score, mutual_information
+
+__all__ = [
+    "AcllConstants",
+    "AcllEstimate",
+    "acll_constants",
+    "acll_score",
+    "conditional_mutual_information",
+    "dirichlet_sampler",
+    "entropy",
+    "estimate_acll_constants",
+    "family_score",
+    "mutual_information",
+    "uniform_sampler",
+]
