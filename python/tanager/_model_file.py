@@ -15,8 +15,9 @@ from sklearn.base import BaseEstimator
 
 from . import _core, discretize, parameters, structure
 from ._encoding.encoder import ColumnEncoder, Encoder
-from ._learning.contract import FEATURE_NUMBERS, Learned, Schema, Shown
-from ._learning.fit_trace import FitTrace
+from ._encoding.schema import Schema
+from ._learning.contract import FEATURE_ATTRIBUTES, ExtraAttributes, FittedModel
+from ._learning.traces import FitTrace
 from ._utils.validation import MAX_CELLS
 from .averaging._mp import MpAverage, MpPredictor
 from .classifiers._base import BaseClassifier
@@ -143,17 +144,17 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     threshold = settings.get("dependence_threshold")
     if threshold is not None and (type(threshold) not in (int, float) or not threshold >= 0):
         raise ValueError(f"a threshold of dependence must be a number that is not negative, but is {threshold!r:.50}")
-    clf._set_learned(schema, encoder, classes, replace(_learned(model), shown=shown, threshold=threshold))
+    clf._adopt(schema, encoder, classes, replace(_learned(model), shown=shown, threshold=threshold))
     return clf
 
 
-def _shown(clf: BaseClassifier) -> Shown:
-    return {name: clf.__dict__[name] for name in FEATURE_NUMBERS & clf.__dict__.keys()}
+def _shown(clf: BaseClassifier) -> ExtraAttributes:
+    return {name: clf.__dict__[name] for name in FEATURE_ATTRIBUTES & clf.__dict__.keys()}
 
 
 def _feature_numbers(name: str, values: Any, n_features: int) -> npt.NDArray[np.float64]:
-    if name not in FEATURE_NUMBERS or not isinstance(values, list) or len(values) != n_features:
-        raise ValueError(f"{name!r} must be one of {sorted(FEATURE_NUMBERS)}, with a number for each feature")
+    if name not in FEATURE_ATTRIBUTES or not isinstance(values, list) or len(values) != n_features:
+        raise ValueError(f"{name!r} must be one of {sorted(FEATURE_ATTRIBUTES)}, with a number for each feature")
     for value in values:
         if type(value) not in (int, float) or value < 0 or value > 1:  # features that are left out have NaN
             raise ValueError(f"{name!r} must hold numbers from 0 to 1 or NaN, but one is {value!r:.50}")
@@ -182,7 +183,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     state = dict(state)
     if "_average" in state:
         average = state.pop("_average")
-        found = Learned(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
+        found = FittedModel(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
     else:
         found = _learned(_core.Model.from_bytes(state.pop("_model")))
         if isinstance(found.predictor, LatePredictor):
@@ -193,11 +194,11 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     trace = None if isinstance(trace, FitTrace) else trace
     shown, threshold = _shown(clf), clf.__dict__.get("dependence_threshold_")
     learned = replace(found, trace=trace, shown=shown, parameter_trace=of_parameters, threshold=threshold)
-    clf._set_learned(clf._schema, clf._encoder, clf.classes_, learned)
+    clf._adopt(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 
 
-def _check_fit(found: Learned, state: dict[str, Any]) -> None:
+def _check_fit(found: FittedModel, state: dict[str, Any]) -> None:
     """Refuse a state whose parts are of different models: codes of one would be read as those of the other."""
     expected = list(found.core.cardinalities)
     sizes = [column.cardinality for column in state["_encoder"].columns]
@@ -221,14 +222,14 @@ def _check_fit(found: Learned, state: dict[str, Any]) -> None:
         )
 
 
-def _learned(model: _core.Model) -> Learned:
+def _learned(model: _core.Model) -> FittedModel:
     core = model.classifier
     predictor = model.predictor
     if isinstance(core, _core.Tbmatan):
-        return Learned(core, predictor, core.counts)  # an average over trees holds its counts itself
+        return FittedModel(core, predictor, core.counts)  # an average over trees holds its counts itself
     if isinstance(core, _core.Network):
-        return Learned(core, LatePredictor(core, predictor), model.counts)
-    return Learned(core, predictor, model.counts)
+        return FittedModel(core, LatePredictor(core, predictor), model.counts)
+    return FittedModel(core, predictor, model.counts)
 
 
 def _build(

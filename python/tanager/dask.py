@@ -102,7 +102,7 @@ def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = N
         counts: _core.CountSet = again.counts
         return counts
 
-    clf._learn_counted(result, recount)
+    clf._fit_counts(result, recount)
     return clf
 
 

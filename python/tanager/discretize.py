@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._encoding.columns import native
-from ._utils.validation import check_weights, effective_threads
+from ._utils.validation import check_sample_weight, n_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -102,8 +102,8 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
             y_codes, n_classes = _class_codes(y)
         else:
             X = validate_data(self, X, **checks)
-        weights = check_weights(sample_weight, X.shape[0])
-        self.cut_points_ = self._cuts_of_table(X, y_codes, n_classes, weights, effective_threads(self.n_jobs))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        self.cut_points_ = self._cuts_of_table(X, y_codes, n_classes, weights, n_threads(self.n_jobs))
         return self
 
     def transform(self, X: Any) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._utils.validation import is_whole
+from .._utils.validation import is_integer
 from .column_encoder import (
     MAX_VALUES,
     ColumnEncoder,
@@ -277,7 +277,7 @@ def _position(table: Table, feature: Any, setting: str) -> int:
         if table.names is None or feature not in table.names:
             raise ValueError(f"{setting} names {feature!r}, but the table has no such column")
         return table.names.index(feature)
-    if not is_whole(feature):
+    if not is_integer(feature):
         raise TypeError(f"{setting} must hold names or positions of columns, but holds {feature!r}")
     if not 0 <= feature < table.n_features:
         raise ValueError(f"{setting} holds position {feature}, but the table has {table.n_features} columns")

@@ -1,23 +1,19 @@
-"""What structure and parameter learners share: they are settings objects that scikit-learn can clone and search."""
+"""The contract between classifiers and learners: what learners get, and what they return."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import starmap
-from numbers import Real
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
 from .. import _core
+from .._utils.random import resolve_seed
 from .._utils.validation import check_table_sizes
-from .fit_trace import FitTrace
-from .folds import resolve_seed
-from .traces import SearchTrace
+from .traces import FitTrace, SearchTrace
 
 #: The feature parents of every feature; None for a feature that the model leaves out. The class is a parent of all
 #: others; where that is not so, a structure is given as the core's own object.
@@ -28,21 +24,7 @@ Requirements = tuple[str, list[tuple[int, list[int]]]]
 
 
 @dataclass(frozen=True)
-class Schema:
-    """Names of the columns, if they have some, their number, and the name of the class."""
-
-    names: list[str] | None
-    n_features: int
-    class_name: str
-
-    @cached_property
-    def feature_names(self) -> list[str]:
-        """The names, or x0, x1, ... in their place."""
-        return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names
-
-
-@dataclass(frozen=True)
-class Learning:
+class TrainingContext:
     """All that a learner may look at: the counts always, the rows only where they are all at hand.
 
     `kept` marks these rows among those given to ``fit``, where some had weight zero.
@@ -70,7 +52,7 @@ class Learning:
         seed = resolve_seed(self.random_state)
         return seed() if callable(seed) else seed
 
-    def counting(self, structure: _core.Structure) -> Learning:
+    def with_counts_for(self, structure: _core.Structure) -> TrainingContext:
         """Return the same with counts of the families of a structure, counted now where they were not yet."""
         families = structure.counted_families
         if all(starmap(self.counts.can_answer, families)):
@@ -85,7 +67,7 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class LearnedStructure:
+class FittedStructure:
     """What a structure learner found, and, if it searched, how; and by which threshold of dependence, if by one."""
 
     parents: Parents | _core.Structure
@@ -99,23 +81,23 @@ class LearnedStructure:
 
 
 #: What a parameter learner found on its way, one number per feature, by the name of the fitted attribute that shows it.
-Shown = dict[str, npt.NDArray[np.float64]]
+ExtraAttributes = dict[str, npt.NDArray[np.float64]]
 
-#: The fitted attributes that exist only where a learner has them to show; the first ones are those of `Shown`.
-FEATURE_NUMBERS = frozenset({"feature_weights_", "arc_probabilities_"})
-SHOWN = FEATURE_NUMBERS | {"search_trace_", "parameter_trace_", "dependence_threshold_"}
+#: The fitted attributes that exist only where a learner has them to show; the first ones are those of `ExtraAttributes`.
+FEATURE_ATTRIBUTES = frozenset({"feature_weights_", "arc_probabilities_"})
+EXTRA_ATTRIBUTES = FEATURE_ATTRIBUTES | {"search_trace_", "parameter_trace_", "dependence_threshold_"}
 
 
 @dataclass(frozen=True)
-class LearnedParameters:
+class FittedParameters:
     """What a parameter learner made: the network, and what it found on its way."""
 
     core: _core.Network
-    shown: Shown = field(default_factory=dict)
+    shown: ExtraAttributes = field(default_factory=dict)
     trace: FitTrace | None = None
 
 
-class Predicts(Protocol):
+class Predictor(Protocol):
     """What is asked of a predictor: those of the core, and what stands in for them."""
 
     def predict(
@@ -127,49 +109,13 @@ class Predicts(Protocol):
 
 
 @dataclass(frozen=True)
-class Learned:
+class FittedModel:
     """A model ready to predict, with the counts that `partial_fit` would go on from."""
 
     core: Any
-    predictor: Predicts
+    predictor: Predictor
     counts: _core.CountSet | None
     trace: SearchTrace | None = None
-    shown: Shown = field(default_factory=dict)
+    shown: ExtraAttributes = field(default_factory=dict)
     parameter_trace: FitTrace | None = None
     threshold: float | None = None
-
-
-class Settings(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """A learner's settings: ``get_params``, ``set_params``, ``clone`` and ``repr`` as everywhere in scikit-learn."""
-
-
-S = TypeVar("S", bound=Settings)
-
-
-def resolve(value: object, kind: type[S], by_name: Mapping[str, Callable[[], S]], default: str, parameter: str) -> S:
-    """Turn None, a name of the command line or a settings object into a settings object."""
-    if value is None:
-        return by_name[default]()
-    if isinstance(value, str):
-        if value not in by_name:
-            raise ValueError(f"{parameter} must be one of {', '.join(sorted(by_name))}, but is {value!r}")
-        return by_name[value]()
-    if isinstance(value, kind):
-        return value
-    raise TypeError(f"{parameter} must be a name, an object of tanager.{parameter} or None, but is {_describe(value)}")
-
-
-def as_number(value: Any, parameter: str) -> float:
-    """Return a setting as a float, or say that it is not a number."""
-    if isinstance(value, float):  # the rule, and the abstract class takes longer to ask
-        return float(value)
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{parameter} must be a number, but is {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{parameter} must be finite, but is too large for a float") from None
-
-
-def _describe(value: Any) -> str:
-    return f"the class {value.__name__} (call it)" if isinstance(value, type) else f"of type {type(value).__name__}"

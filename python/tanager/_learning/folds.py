@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from .. import _core
-from .._utils.validation import is_whole
+from .._utils.random import Seed
+from .._utils.validation import is_integer
 
 Codes = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
-#: A seed, or what draws one: most ways to say ``cv`` need none, and then nothing is drawn.
-Seed = int | Callable[[], int]
-
-_LARGEST_SEED = 2**64 - 1
 
 
 class Split:
@@ -139,15 +135,6 @@ def train_and_test_rows(
     return splits, None if fault else folds
 
 
-def resolve_seed(random_state: Any) -> Seed:
-    """Return a whole number as it is; otherwise what draws a seed, as scikit-learn does."""
-    if is_whole(random_state):
-        if not 0 <= random_state <= _LARGEST_SEED:
-            raise ValueError(f"random_state must be between 0 and 2^64 - 1, but is {random_state}")
-        return int(random_state)
-    return lambda: int(check_random_state(random_state).randint(2**31 - 1))
-
-
 def _is_number_of_folds(cv: Any) -> bool:
     if isinstance(cv, np.ndarray) and cv.ndim == 0:
         cv = cv[()]
@@ -156,7 +143,7 @@ def _is_number_of_folds(cv: Any) -> bool:
             "cv must be a number of folds, the fold of each row, a splitter of scikit-learn or a list of pairs "
             f"(train, test), but is {cv!r}"
         )
-    return is_whole(cv)
+    return is_integer(cv)
 
 
 def _is_splitter(cv: Any) -> bool:
@@ -200,7 +187,7 @@ def _given_folds(cv: Any, n_rows: int) -> tuple[npt.NDArray[np.uint32], int] | N
 
 
 def _is_label(label: Any) -> bool:
-    return isinstance(label, str) or is_whole(label)
+    return isinstance(label, str) or is_integer(label)
 
 
 def _from_folds(folds: npt.NDArray[np.uint32], n_folds: int) -> list[Split]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from .._utils.validation import is_whole
+from .._utils.validation import is_integer
 
 
 class Arcs(NamedTuple):
@@ -29,21 +29,21 @@ def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str, 
         if names_class[1]:
             if not class_anywhere:
                 raise ValueError(f"the class has no parents here, but the arc {pair!r} points to it")
-            arcs.class_parents.append(position_of(parent, feature_names, "parent"))
+            arcs.class_parents.append(feature_position(parent, feature_names, "parent"))
         elif names_class[0]:
-            position = position_of(child, feature_names, "child")
+            position = feature_position(child, feature_names, "child")
             if class_anywhere:
                 arcs.class_children.append(position)
         else:
-            position = position_of(child, feature_names, "child")
-            arcs.between_features.append((position_of(parent, feature_names, "parent"), position))
+            position = feature_position(child, feature_names, "child")
+            arcs.between_features.append((feature_position(parent, feature_names, "parent"), position))
     return arcs
 
 
 def read_features(given: Any, feature_names: list[str], what: str) -> list[int]:
     """Return features by position; None means none."""
     listed = () if given is None else _listed(given, what, "names or positions")
-    return [position_of(feature, feature_names, f"every feature in {what}") for feature in listed]
+    return [feature_position(feature, feature_names, f"every feature in {what}") for feature in listed]
 
 
 def _listed(given: Any, what: str, items: str) -> Iterable[Any]:
@@ -52,13 +52,13 @@ def _listed(given: Any, what: str, items: str) -> Iterable[Any]:
     return given
 
 
-def position_of(feature: Any, feature_names: list[str], what: str) -> int:
+def feature_position(feature: Any, feature_names: list[str], what: str) -> int:
     """Return the position of a feature given by name or position."""
     if isinstance(feature, str):
         if feature not in feature_names:
             raise ValueError(f"{what} must be one of the features {_shown(feature_names)}, but is {feature!r}")
         return feature_names.index(feature)
-    if not is_whole(feature) or not 0 <= feature < len(feature_names):
+    if not is_integer(feature) or not 0 <= feature < len(feature_names):
         raise ValueError(f"{what} must be a name or a position below {len(feature_names)}, but is {feature!r}")
     return int(feature)
 

@@ -1,21 +1,23 @@
-"""What a search did: every accepted step with its scores."""
+"""Traces: the accepted steps of a structure search, the iterations of a parameter learner."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from .._utils.optional import import_pandas
-from .._utils.text import shown
+from .._utils.text import display_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SearchStep", "SearchTrace"]
+__all__ = ["FitStep", "FitTrace", "SearchStep", "SearchTrace"]
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,114 @@ class SearchTrace(Sequence[SearchStep]):
 
     def __repr__(self) -> str:
         head = f"{len(self) - 1} steps, {self.n_candidates} candidates, {self.seconds:.3g} s; stopped: {self.stopped}"
-        changes = [shown(step.change) for step in self._steps]
+        changes = [display_label(step.change) for step in self._steps]
         width = max(map(len, changes))
         lines = [f"{'step':>4}  {'change':{width}}  {self.objective:>10}  {'candidates':>10}  {'seconds':>8}"]
         for i, (s, change) in enumerate(zip(self._steps, changes, strict=True)):
             lines.append(f"{i:4}  {change:{width}}  {s.score:10.6g}  {s.n_candidates:10}  {s.seconds:8.3g}")
         return "\n".join([head, *lines])
+
+
+@dataclass(frozen=True)
+class FitStep:
+    """One iteration.
+
+    Attributes
+    ----------
+    training : float
+        The objective on all rows: a sum of logarithms of probabilities, less penalties. NaN for iterations that only
+        tuning took.
+    held_out : float
+        The mean of ln P(class | features) over rows held out, each in its fold. NaN where nothing was tuned.
+    held_out_error : float
+        The share of these rows that is predicted wrongly. NaN where nothing was tuned.
+    """
+
+    training: float
+    held_out: float
+    held_out_error: float
+
+
+class FitTrace(Sequence[FitStep]):
+    """The iterations of a parameter learner, the start first.
+
+    Attributes
+    ----------
+    n_iter : int
+        How many iterations the parameters come from.
+    stopped : str
+        Why they ended: "converged", "iteration limit" or "tuned" (after as many as were best for rows held out).
+    training, held_out, held_out_error : ndarray of shape (n_steps,)
+        As in `FitStep`, of all iterations.
+    fold_held_out, fold_error : ndarray of shape (n_folds, n_steps)
+        The same as `held_out` and `held_out_error` in every fold; empty where nothing was tuned.
+    """
+
+    def __init__(
+        self,
+        training: Floats,
+        stopped: str,
+        held_out: Floats | None = None,
+        held_out_error: Floats | None = None,
+        fold_held_out: Any = (),
+        fold_error: Any = (),
+    ):
+        n_tuned = 0 if held_out is None else len(held_out)
+        n_steps = max(len(training), n_tuned)
+        self.n_iter = len(training) - 1
+        self.stopped = stopped
+        self.training = _padded(training, n_steps)
+        self.held_out = _padded(held_out, n_steps)
+        self.held_out_error = _padded(held_out_error, n_steps)
+        self.fold_held_out = np.array(fold_held_out, dtype=np.float64)
+        self.fold_error = np.array(fold_error, dtype=np.float64)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per iteration."""
+        pd = import_pandas()
+        columns = {"training": self.training, "held_out": self.held_out, "held_out_error": self.held_out_error}
+        return pd.DataFrame(columns).rename_axis("iteration")
+
+    def __len__(self) -> int:
+        return len(self.training)
+
+    @overload
+    def __getitem__(self, index: int) -> FitStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FitStep]: ...
+    def __getitem__(self, index: int | slice) -> FitStep | Sequence[FitStep]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} steps, but the index is {index}")
+        return FitStep(float(self.training[index]), float(self.held_out[index]), float(self.held_out_error[index]))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FitTrace)
+            and (self.n_iter, self.stopped) == (other.n_iter, other.stopped)
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name), equal_nan=True)
+                for name in ("training", "held_out", "held_out_error", "fold_held_out", "fold_error")
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        head = f"{self.n_iter} iterations; stopped: {self.stopped}"
+        if np.isnan(self.held_out).all():
+            lines = [f"{'iteration':>9}  {'training':>12}"]
+            lines += [f"{i:9}  {value:12.6f}" for i, value in enumerate(self.training)]
+            return "\n".join([head, *lines])
+        lines = [f"{'iteration':>9}  {'training':>12}  {'held out':>12}  {'error':>8}"]
+        for i, step in enumerate(self):
+            lines.append(f"{i:9}  {step.training:12.6f}  {step.held_out:12.6f}  {step.held_out_error:8.4f}")
+        return "\n".join([head, *lines])
+
+
+def _padded(values: Floats | None, n_steps: int) -> Floats:
+    padded = np.full(n_steps, np.nan)
+    if values is not None:
+        padded[: len(values)] = values
+    return padded

@@ -15,7 +15,7 @@ import numpy as np
 from .. import __version__
 from .._encoding.encoder import encode_labels
 from .._utils.files import write_text
-from .._utils.text import escaped, shown, shown_apart
+from .._utils.text import display_label, distinct_labels, html_label
 from ..classifiers._base import BaseClassifier
 from ..classifiers._summary import one_line
 from ..evaluation._held_out import Judgment
@@ -51,7 +51,7 @@ def judge(clf: BaseClassifier, X: Any, y: Any, name: str = "those given to the r
         raise ValueError("scores need at least one row, but X has none")
     known = {label: position for position, label in enumerate(clf.classes_.tolist())}
     truth = np.array([known.get(label, -1) for label in found.tolist()], dtype=np.int64)[codes]
-    labels = shown_apart(clf.classes_.tolist())
+    labels = distinct_labels(clf.classes_.tolist())
     return Judgment(name, labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
 
 
@@ -60,8 +60,8 @@ def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: s
     model = _or_reason(inference_of, clf)
     whole = "absent" not in model
     payload: dict[str, Any] = {
-        "className": shown(clf._schema.class_name),
-        "classes": shown_apart(clf.classes_.tolist()),
+        "className": display_label(clf._schema.class_name),
+        "classes": distinct_labels(clf.classes_.tolist()),
         "features": _features(clf, whole=whole),
         "model": model,
         "drawing": _or_reason(drawing_of, clf),
@@ -69,10 +69,10 @@ def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: s
         "tableNote": _table_note(clf),
     }
     parts = {
-        "title": f"{shown(clf._schema.class_name)}: report on a model",
-        "heading": escaped(clf._schema.class_name),
-        "summary": escaped(f"{one_line(clf)[0].upper()}{one_line(clf)[1:]}."),
-        "source": "" if source is None else f"<p class=source>Model file <bdi>{escaped(source)}</bdi></p>",
+        "title": f"{display_label(clf._schema.class_name)}: report on a model",
+        "heading": html_label(clf._schema.class_name),
+        "summary": html_label(f"{one_line(clf)[0].upper()}{one_line(clf)[1:]}."),
+        "source": "" if source is None else f"<p class=source>Model file <bdi>{html_label(source)}</bdi></p>",
         "card": card_html(clf),
         "scores": "" if judgment is None else scores_html(judgment),
         "scores_link": "" if judgment is None else '<a href="#scores">Scores</a>',
@@ -96,7 +96,7 @@ def _features(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any]]:
     for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
         n_values = column.cardinality
         labels = column.labels() if whole or n_values <= _MOST_LABELS else []
-        found.append({"name": shown(name), "nValues": n_values, "labels": shown_apart(labels)})
+        found.append({"name": display_label(name), "nValues": n_values, "labels": distinct_labels(labels)})
     return found
 
 
@@ -149,7 +149,7 @@ def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
     )
     parts = {
         **parts,
-        "title": escaped(parts["title"]),
+        "title": html_label(parts["title"]),
         "policy": policy,
         "style": read["style.css"],
         "script": script,

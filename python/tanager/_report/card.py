@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn import config_context
 
-from .._utils.text import counted, escaped, shown_apart
+from .._utils.text import distinct_labels, html_label, plural
 from ..classifiers._base import BaseClassifier
 from ..classifiers._summary import kind_of, n_parameters
 from ..network._summary import mutual_information
@@ -29,8 +29,8 @@ def card_html(clf: BaseClassifier) -> str:
     if number is not None:
         tiles.append(tile("Parameters", f"{number:,}", "free numbers"))
     tiles += _tree_tiles(clf)
-    settings = [("method", escaped(kind_of(clf))), ("classifier", f"<code>{type(clf).__name__}</code>")]
-    settings += [(escaped(key), f"<code>{escaped(value)}</code>") for key, value in _settings(clf)]
+    settings = [("method", html_label(kind_of(clf))), ("classifier", f"<code>{type(clf).__name__}</code>")]
+    settings += [(html_label(key), f"<code>{html_label(value)}</code>") for key, value in _settings(clf)]
     return (
         f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Method and settings</h3>'
         f"{table(['setting', 'value'], settings)}</div><div><h3>Classes</h3>{_classes(clf)}</div></div>"
@@ -72,7 +72,7 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
 
 
 def _classes(clf: BaseClassifier) -> str:
-    labels = shown_apart(clf.classes_.tolist())
+    labels = distinct_labels(clf.classes_.tolist())
     shares = _class_probabilities(clf)
     learned: Any = clf.counts_  # None in a model that was saved without
     counts = None if learned is None else learned.class_counts
@@ -87,7 +87,7 @@ def _classes(clf: BaseClassifier) -> str:
             row += [f"{shares[i]:.4f}", bar(shares[i] / max(shares))]
         rows.append(row)
     many = len(labels) - _MOST_CLASSES
-    more = f"<p>… and {counted(many, 'more class')}</p>" if many > 0 else ""
+    more = f"<p>… and {plural(many, 'more class')}</p>" if many > 0 else ""
     return table(headings, rows, numbers=(1, 2) if counts is not None else (1,), kind="classes") + more
 
 
@@ -128,12 +128,12 @@ def features_html(clf: BaseClassifier) -> str:
     first = headings.index("information")
     numbers = (1, first, *range(first + 2, len(headings)))
     many = clf.n_features_in_ - _MOST_FEATURES
-    more = f"<p>… and {counted(many, 'more feature')}</p>" if many > 0 else ""
+    more = f"<p>… and {plural(many, 'more feature')}</p>" if many > 0 else ""
     return table(headings, rows, numbers=numbers, kind="features") + more
 
 
 def _values(column: Any) -> str:
-    labels = shown_apart(column.labels())
+    labels = distinct_labels(column.labels())
     shown = ", ".join(map(name, labels[:_MOST_VALUES]))
     return f"{shown}, … {len(labels) - _MOST_VALUES:,} more" if len(labels) > _MOST_VALUES else shown
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._layout import Layout, layered_layout
-from .._utils.text import shown
+from .._utils.text import display_label
 from ..classifiers._base import BaseClassifier
 from ..network import Network
 from ..network._strengths import Joint, arc_strength, quick_joint
@@ -232,7 +232,7 @@ class _Drawing:
 
 
 def _short(name: str) -> str:
-    text = shown(name)
+    text = display_label(name)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._utils.text import escaped
+from .._utils.text import html_label
 
 
 def name(label: Any) -> str:
     """Return a name or label as HTML that shows it, kept apart from the direction of what is around it."""
-    return f"<bdi>{escaped(label)}</bdi>"
+    return f"<bdi>{html_label(label)}</bdi>"
 
 
 def bar(share: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._utils.text import counted
+from .._utils.text import plural
 from ..evaluation._held_out import Interval, Judgment
 from .html import name, table, tile
 
@@ -34,11 +34,11 @@ def scores_html(judgment: Judgment) -> str:
     unknown = ""
     if judgment.n_unknown:
         unknown = (
-            f"<p>{counted(judgment.n_unknown, 'row')} of classes that the model does not know: they count as wrong.</p>"
+            f"<p>{plural(judgment.n_unknown, 'row')} of classes that the model does not know: they count as wrong.</p>"
         )
     return (
         f'<section id="scores" aria-labelledby="scores-heading"><h2 id="scores-heading">Scores</h2>'
-        f"<p>On {counted(judgment.n_rows, 'row')}: {name(judgment.name)}. Ranges are 95 % intervals: Wilson’s for the "
+        f"<p>On {plural(judgment.n_rows, 'row')}: {name(judgment.name)}. Ranges are 95 % intervals: Wilson’s for the "
         f"accuracy, and from the standard error over rows for the log score.</p>{unknown}"
         f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Beside class frequencies alone</h3>'
         f"{table(['', 'model', '95 % interval', 'frequencies'], rows, numbers=(1, 2, 3))}{_per_class(judgment)}</div>"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._encoding.table import Table, read_table, take_rows
-from .._utils.validation import check_weights
+from .._utils.validation import check_sample_weight
 from .arrow_datasets import read_dataset, read_file
 
 
@@ -146,7 +146,7 @@ class BatchReader:
             table = table.select([i for i, name in enumerate(table.names) if name not in taken])
         if known is not None:
             table = _in_known_order(table, known, first_row)
-        checked = check_weights(weights, n_rows, first_row=first_row, some=False)
+        checked = check_sample_weight(weights, n_rows, first_row=first_row, some=False)
         return self._without_zeros(X, table, labels, checked, n_rows)
 
     def _split(self, raw: Any) -> tuple[Any, Any, Any]:

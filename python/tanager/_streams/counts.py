@@ -14,7 +14,7 @@ from .. import _core
 from .._encoding.column_encoder import Recoding
 from .._encoding.encoder import Encoder
 from .._encoding.labels import class_name, encode_labels
-from .._learning.contract import Schema
+from .._encoding.schema import Schema
 from .batches import Batch, BatchReader, Known
 from .encoding import GrowingClasses, GrowingEncoder
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .._encoding.encoder import declared_categories, numeric_rule
 from .._encoding.table import column_label
-from .._learning.folds import resolve_seed
+from .._utils.random import resolve_seed
 from ..discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer
 from .batches import BatchReader, Known
 from .encoding import GrowingClasses

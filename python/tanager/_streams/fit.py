@@ -95,17 +95,17 @@ class StreamMethods:
             _check_same_rows(part.n_rows, again.n_rows)
             return again.counts
 
-        clf._learn_counted(counted, recount if source.can_repeat else None)
+        clf._fit_counts(counted, recount if source.can_repeat else None)
         return self
 
-    def _learn_counted(
+    def _fit_counts(
         self, counted: Counted, recount: Callable[[list[tuple[int, list[int]]]], _core.CountSet] | None = None
     ) -> None:
         """Learn structure and parameters from counts; `recount` counts families in another pass over the rows."""
         clf = cast("BaseClassifier", self)
-        learning = clf._learning(counted.schema, len(counted.classes), counted.counts, None)
-        learned = clf._learn(replace(learning, recount=recount))
-        clf._set_learned(counted.schema, counted.encoder, counted.classes, learned)
+        context = clf._context(counted.schema, len(counted.classes), counted.counts, None)
+        learned = clf._fit_model(replace(context, recount=recount))
+        clf._adopt(counted.schema, counted.encoder, counted.classes, learned)
 
     def predict_stream(self, batches: Any, method: str | Sequence[str] = "predict_proba") -> Iterator[Any]:
         """Predict a stream of tables, batch by batch.

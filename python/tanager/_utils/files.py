@@ -16,7 +16,7 @@ unfinished: set[str] = set()
 
 
 @contextmanager
-def whole_file(name: str | os.PathLike[str]) -> Iterator[Any]:
+def atomic_write(name: str | os.PathLike[str]) -> Iterator[Any]:
     """Yield a binary file to write; under its name it appears only when all went well, and otherwise not at all.
 
     What is written goes to a temporary file in the same folder, which gets the name at the end. Pipes and devices are written
@@ -62,7 +62,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file, whole or not at all."""
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(data)
 
 

@@ -8,25 +8,25 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def shown(label: Any) -> str:
+def display_label(label: Any) -> str:
     """Return a label as one line of text; what cannot be printed is escaped as in Python, and so is empty text."""
     text = str(label)
     return text if text.isprintable() and text.strip() else repr(label)
 
 
-def shown_apart(labels: Iterable[Any]) -> list[str]:
-    """Return different labels as different texts, each as `shown` does where that tells them apart: not 1 and "1"."""
+def distinct_labels(labels: Iterable[Any]) -> list[str]:
+    """Return different labels as different texts, each as `display_label` does where that tells them apart: not 1 and "1"."""
     found = list(labels)
-    texts = list(map(shown, found))
+    texts = list(map(display_label, found))
     times = Counter(texts)
     return [text if times[text] == 1 else repr(label) for text, label in zip(texts, found, strict=True)]
 
 
-def escaped(label: Any) -> str:
+def html_label(label: Any) -> str:
     """Return a label as HTML that shows it and does nothing else."""
-    return html.escape(shown(label))
+    return html.escape(display_label(label))
 
 
-def counted(n: int, what: str) -> str:
+def plural(n: int, what: str) -> str:
     """Return a number with a noun, such as "1 class" or "2 classes"."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}{'es' if what.endswith('s') else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,23 +21,35 @@ MAX_CELLS = 2**24
 _MOST_CELLS = 2**32 - 1
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Say whether a setting is an integer of Python or NumPy; True and False are none."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def checked_max_cells(value: Any) -> int:
+def check_number(value: Any, parameter: str) -> float:
+    """Return a setting as a float, or say that it is not a number."""
+    if isinstance(value, float):  # the rule, and the abstract class takes longer to ask
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{parameter} must be a number, but is {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{parameter} must be finite, but is too large for a float") from None
+
+
+def check_max_cells(value: Any) -> int:
     """Return a limit of exact inference as an integer."""
-    if not is_whole(value) or not 1 <= value <= _MOST_CELLS:
+    if not is_integer(value) or not 1 <= value <= _MOST_CELLS:
         raise ValueError(f"max_cells: expected an integer from 1 to {_MOST_CELLS}, got {value!r}")
     return int(value)
 
 
-def effective_threads(n_jobs: int | None) -> int:
+def n_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's `n_jobs` means."""
     if n_jobs is None:
         return 1
-    if not is_whole(n_jobs) or n_jobs == 0:
+    if not is_integer(n_jobs) or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a whole number other than zero, but is {n_jobs!r}")
     return min(int(n_jobs), _MAX_THREADS) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
 
@@ -73,7 +86,7 @@ def _different_names(known: list[str], names: list[str]) -> str:
     return message
 
 
-def check_weights(
+def check_sample_weight(
     sample_weight: Any, n_rows: int, name: str = "sample_weight", *, first_row: int = 0, some: bool = True
 ) -> npt.NDArray[np.float64] | None:
     """Return the weights of the rows as an array, or None if there are none; `some` of them must be above zero."""

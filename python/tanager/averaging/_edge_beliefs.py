@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._learning.contract import as_number
+from .._utils.validation import check_number
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def _from_pairs(value: Mapping[Any, Any], names: list[str]) -> Floats:
         u, v = sorted(position[name] for name in pair)
         if u == v:
             raise ValueError(f"edge_beliefs must be of two different features, but one is of {pair[0]!r} alone")
-        number = as_number(belief, f"the belief in {pair!r}")
+        number = check_number(belief, f"the belief in {pair!r}")
         if (u, v) in given and given[u, v] != number:
             raise ValueError(f"edge_beliefs has two different beliefs in the edge between {pair[0]!r} and {pair[1]!r}")
         given[u, v] = matrix[u, v] = matrix[v, u] = number

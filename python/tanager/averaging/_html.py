@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._utils.text import counted, escaped, shown
+from .._utils.text import display_label, html_label, plural
 from ..network._summary import MOST_LINES, boxed, mutual_information, network_html
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def posterior_html(posterior: TreePosterior) -> str:
     """Return what an average over trees believes: its most probable edges, and the most probable tree."""
     n = len(posterior.feature_names)
     head = (
-        f"average over all trees between {counted(n, 'feature')}; the most probable has probability "
+        f"average over all trees between {plural(n, 'feature')}; the most probable has probability "
         f"{posterior._shown_probability()}"
     )
     body = ""
@@ -37,12 +37,12 @@ def posterior_html(posterior: TreePosterior) -> str:
 def _edges_html(posterior: TreePosterior) -> str:
     edges = posterior.edge_probabilities.most_probable(_MOST_EDGES)
     rows = "".join(
-        f'<tr><td>{escaped(u)}</td><td>{escaped(v)}</td><td class="n bar" style="--p:{100 * p:.1f}%">{p:.4f}</td></tr>'
+        f'<tr><td>{html_label(u)}</td><td>{html_label(v)}</td><td class="n bar" style="--p:{100 * p:.1f}%">{p:.4f}</td></tr>'
         for u, v, p in edges
     )
     n = len(posterior.feature_names)
     rest = n * (n - 1) // 2 - len(edges)
-    more = f"<p>… and {counted(rest, 'edge')} that are less probable</p>" if rest else ""
+    more = f"<p>… and {plural(rest, 'edge')} that are less probable</p>" if rest else ""
     return (
         f"<table><thead><tr><th>edge between</th><th>and</th><th class=n>probability</th></tr></thead>"
         f"<tbody>{rows}</tbody></table>{more}"
@@ -55,20 +55,20 @@ def aode_html(core: _core.Aode, feature_names: list[str], classes: list[Any]) ->
     information = [mutual_information(np.asarray(core.single(f)) * prior) for f in range(core.n_features)]
     order = sorted(range(core.n_features), key=lambda f: -round(information[f], 9))
     rows = "".join(
-        f"<tr><td>{escaped(feature_names[f])}</td><td class=n>{core.cardinalities[f]:,}</td>"
+        f"<tr><td>{html_label(feature_names[f])}</td><td class=n>{core.cardinalities[f]:,}</td>"
         f"<td class=n>{information[f]:.4f}</td></tr>"
         for f in order[:MOST_LINES]
     )
     n_more = core.n_features - MOST_LINES
-    more = f"<p>… and {counted(n_more, 'feature')} that say less</p>" if n_more > 0 else ""
-    shares = ", ".join(f"{shown(label)} ({p:.3g})" for label, p in list(zip(classes, prior, strict=True))[:20])
+    more = f"<p>… and {plural(n_more, 'feature')} that say less</p>" if n_more > 0 else ""
+    shares = ", ".join(f"{display_label(label)} ({p:.3g})" for label, p in list(zip(classes, prior, strict=True))[:20])
     many = f", and {len(classes) - 20:,} more" if len(classes) > 20 else ""
     head = (
-        f"average of {counted(core.n_features, 'one-dependence model')}, each with another super-parent, "
-        f"{counted(len(classes), 'class')}, {counted(core.n_parameters, 'parameter')}"
+        f"average of {plural(core.n_features, 'one-dependence model')}, each with another super-parent, "
+        f"{plural(len(classes), 'class')}, {plural(core.n_parameters, 'parameter')}"
     )
     return boxed(
         head,
-        f"<div>classes: {escaped(shares)}{many}</div><table><thead><tr><th>feature</th><th class=n>values</th>"
+        f"<div>classes: {html_label(shares)}{many}</div><table><thead><tr><th>feature</th><th class=n>values</th>"
         f"<th class=n>information</th></tr></thead><tbody>{rows}</tbody></table>{more}",
     )

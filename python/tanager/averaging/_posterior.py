@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import tree_sums
 from .._encoding.encoder import Encoder
 from .._utils.optional import import_pandas
-from .._utils.text import shown
+from .._utils.text import display_label
 from ..network import Network
 from ..network._late_predictor import LatePredictor
 
@@ -77,10 +77,10 @@ class EdgeProbabilities:
     def __repr__(self) -> str:
         n = len(self.names)
         if n > _MAX_SHOWN:
-            edges = [f"{p:.3f}  {shown(u)} - {shown(v)}" for u, v, p in self.most_probable(10)]
+            edges = [f"{p:.3f}  {display_label(u)} - {display_label(v)}" for u, v, p in self.most_probable(10)]
             rest = n * (n - 1) // 2 - len(edges)
             return "\n".join([f"P(edge) between {n} features", *edges, f"  ...  and {rest} less probable edges"])
-        names = list(map(shown, self.names))
+        names = list(map(display_label, self.names))
         lines = [["P(edge)", *names]]
         for i, name in enumerate(names):
             lines.append([name, *("-" if i == j else f"{p:.3f}" for j, p in enumerate(self.values[i]))])

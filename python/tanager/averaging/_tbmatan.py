@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._encoding.encoder import Encoder
-from .._learning.contract import Learned, Learning, Requirements, Schema, as_number
-from .._utils.validation import is_whole
+from .._encoding.schema import Schema
+from .._learning.contract import FittedModel, Requirements, TrainingContext
+from .._utils.validation import check_number, is_integer
 from ..classifiers._base import BaseClassifier
 from ..exceptions import EstimateWarning, FallbackWarning
 from ._edge_beliefs import read_beliefs
@@ -104,14 +105,14 @@ class AODEClassifier(BaseClassifier):
     def _requirements(self, schema: Schema) -> Requirements:  # noqa: ARG002
         return "pairs", []
 
-    def _learn(self, learning: Learning) -> Learned:
-        alpha, min_count = as_number(self.alpha, "alpha"), as_number(self.min_count, "min_count")
-        core = _core.learn_aode(learning.counts, alpha, min_count, learning.class_prior)
-        return Learned(core, _core.AodePredictor(core), learning.counts)
+    def _fit_model(self, context: TrainingContext) -> FittedModel:
+        alpha, min_count = check_number(self.alpha, "alpha"), check_number(self.min_count, "min_count")
+        core = _core.learn_aode(context.counts, alpha, min_count, context.class_prior)
+        return FittedModel(core, _core.AodePredictor(core), context.counts)
 
     def _attributes(
         self,
-        learned: Learned,
+        learned: FittedModel,
         schema: Schema,  # noqa: ARG002
         encoder: Encoder,  # noqa: ARG002
         classes: npt.NDArray[Any],  # noqa: ARG002
@@ -127,8 +128,8 @@ class AODEClassifier(BaseClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        as_number(self.alpha, "alpha")
-        as_number(self.min_count, "min_count")
+        check_number(self.alpha, "alpha")
+        check_number(self.min_count, "min_count")
 
 
 #: The core proves its results for these; see `TBMATANClassifier`.
@@ -245,21 +246,25 @@ class TBMATANClassifier(BaseClassifier):
     def _requirements(self, schema: Schema) -> Requirements:  # noqa: ARG002
         return "pairs", []
 
-    def _learn(self, learning: Learning) -> Learned:
-        size = as_number(self.equivalent_sample_size, "equivalent_sample_size")
-        stubbornness = None if self.stubbornness is None else as_number(self.stubbornness, "stubbornness")
-        beliefs = read_beliefs(self.edge_beliefs, learning.feature_names)
-        prior = learning.class_prior
+    def _fit_model(self, context: TrainingContext) -> FittedModel:
+        size = check_number(self.equivalent_sample_size, "equivalent_sample_size")
+        stubbornness = None if self.stubbornness is None else check_number(self.stubbornness, "stubbornness")
+        beliefs = read_beliefs(self.edge_beliefs, context.feature_names)
+        prior = context.class_prior
         if not _PROVEN_SIZES[0] <= size <= _PROVEN_SIZES[1]:
-            return self._learn_slowly(learning, size, stubbornness, beliefs)
+            return self._learn_slowly(context, size, stubbornness, beliefs)
         core = _core.Tbmatan(
-            learning.counts, size, stubbornness, beliefs, prior, self.max_assignments, self.n_trees, learning.threads
+            context.counts, size, stubbornness, beliefs, prior, self.max_assignments, self.n_trees, context.threads
         )
-        return Learned(core, _core.TbmatanPredictor(core), learning.counts)
+        return FittedModel(core, _core.TbmatanPredictor(core), context.counts)
 
     def _learn_slowly(
-        self, learning: Learning, size: float, stubbornness: float | None, beliefs: npt.NDArray[np.float64] | None
-    ) -> Learned:
+        self,
+        context: TrainingContext,
+        size: float,
+        stubbornness: float | None,
+        beliefs: npt.NDArray[np.float64] | None,
+    ) -> FittedModel:
         warnings.warn(
             f"equivalent_sample_size is {size:g}, but the error bounds of fast predictions are proven from "
             f"{_PROVEN_SIZES[0]:g} to {_PROVEN_SIZES[1]:g}: mpmath predicts instead, some rows per second where features "
@@ -267,13 +272,11 @@ class TBMATANClassifier(BaseClassifier):
             FallbackWarning,
             stacklevel=5,
         )
-        core = MpAverage(
-            learning.counts, size, stubbornness, beliefs, learning.class_prior or None, self.max_assignments
-        )
-        return Learned(core, cast(_core.AnyPredictor, MpPredictor(core)), learning.counts)
+        core = MpAverage(context.counts, size, stubbornness, beliefs, context.class_prior or None, self.max_assignments)
+        return FittedModel(core, cast(_core.AnyPredictor, MpPredictor(core)), context.counts)
 
     def _attributes(
-        self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
+        self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
     ) -> dict[str, Any]:
         posterior = TreePosterior(
             learned.core, encoder, schema.feature_names, schema.class_name, classes, self._threads()
@@ -305,16 +308,16 @@ class TBMATANClassifier(BaseClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        size = as_number(self.equivalent_sample_size, "equivalent_sample_size")
+        size = check_number(self.equivalent_sample_size, "equivalent_sample_size")
         if not 0 < size < math.inf:
             raise ValueError(f"equivalent_sample_size must be positive and finite, but is {size:g}")
         if self.stubbornness is not None:
-            stubbornness = as_number(self.stubbornness, "stubbornness")
+            stubbornness = check_number(self.stubbornness, "stubbornness")
             if not 0 < stubbornness <= _MOST_STUBBORN:
                 raise ValueError(f"stubbornness must be positive and at most {_MOST_STUBBORN}, but is {stubbornness:g}")
         for name, most in (("max_assignments", _MOST_ASSIGNMENTS), ("n_trees", _MOST_TREES)):
             value = getattr(self, name)
-            if not is_whole(value) or not 1 <= value <= most:
+            if not is_integer(value) or not 1 <= value <= most:
                 raise ValueError(f"{name} must be a whole number from 1 to {most:,}, but is {value!r}")
 
 

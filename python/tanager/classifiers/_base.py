@@ -19,10 +19,11 @@ from .. import _core
 from .._encoding.encoder import Encoder, Table, encode_labels, learn_encoding, read_table
 from .._encoding.labels import class_name
 from .._encoding.merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
+from .._encoding.schema import Schema
 from .._encoding.table import take_rows
-from .._learning.contract import SHOWN, Learned, Learning, Predicts, Requirements, Schema
+from .._learning.contract import EXTRA_ATTRIBUTES, FittedModel, Predictor, Requirements, TrainingContext
 from .._streams.fit import StreamMethods
-from .._utils.validation import check_class_prior, check_features, check_table_sizes, check_weights, effective_threads
+from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads
 from ..discretize import resolve_discretizer
 from ..exceptions import warn_of_unseen
 from ..network._queries import named_refusal
@@ -87,15 +88,15 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
 
     @abstractmethod
     def _requirements(self, schema: Schema) -> Requirements:
-        """Say what must be counted before `_learn` is called."""
+        """Say what must be counted before `_fit_model` is called."""
 
     @abstractmethod
-    def _learn(self, learning: Learning) -> Learned:
+    def _fit_model(self, context: TrainingContext) -> FittedModel:
         """Learn the model. Nothing of the estimator changes, so that any number of folds can be learned from."""
 
     @abstractmethod
     def _attributes(
-        self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
+        self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
     ) -> dict[str, Any]:
         """Return the attributes that only this kind of classifier has after fitting."""
 
@@ -125,7 +126,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         self
         """
         rows = self._read_training(X, y, None, sample_weight)
-        self._learn_from(rows, *self._start(rows))
+        self._fit_rows(rows, *self._start(rows))
         return self
 
     @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
@@ -148,12 +149,12 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         """
         if not self._is_fitted():
             rows = self._read_training(X, y, classes, sample_weight)
-            self._learn_from(rows, *self._start(rows))
+            self._fit_rows(rows, *self._start(rows))
             return self
         if self.counts_ is None:
             raise ValueError("this model was loaded from a file without counts, so that nothing can be added to it")
         rows = self._read_training(X, y, classes, sample_weight, known=self._schema)
-        self._learn_from(rows, *self._grow(rows))
+        self._fit_rows(rows, *self._grow(rows))
         return self
 
     @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
@@ -186,8 +187,8 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             ]
             classes, counts = joined, add_counts(encoder.cardinalities, len(joined), parts)
         merged: Self = clone(self)
-        merged._set_learned(
-            self._schema, encoder, classes, merged._learn(merged._learning(self._schema, len(classes), counts, None))
+        merged._adopt(
+            self._schema, encoder, classes, merged._fit_model(merged._context(self._schema, len(classes), counts, None))
         )
         return merged
 
@@ -221,7 +222,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
                 known = replace(known, class_name=name)
         else:
             check_features(self, table.names, table.n_features)
-        weights = check_weights(sample_weight, table.n_rows)
+        weights = check_sample_weight(sample_weight, table.n_rows)
         kept = None
         if weights is not None and not weights.all():
             kept = weights > 0
@@ -268,7 +269,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         check_table_sizes(schema.feature_names, sizes, n_classes, tables)
         return scope, families
 
-    def _learn_from(
+    def _fit_rows(
         self,
         training: Training,
         encoder: Encoder,
@@ -277,18 +278,18 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         dataset: _core.Dataset | None,
     ) -> None:
         rows = None if dataset is None else lambda: dataset
-        learning = self._learning(training.schema, len(classes), counts, rows, training.kept)
-        self._set_learned(training.schema, encoder, classes, self._learn(learning))
+        context = self._context(training.schema, len(classes), counts, rows, training.kept)
+        self._adopt(training.schema, encoder, classes, self._fit_model(context))
 
-    def _learning(
+    def _context(
         self,
         schema: Schema,
         n_classes: int,
         counts: _core.CountSet,
         rows: Callable[[], _core.Dataset] | None,
         kept: npt.NDArray[np.bool_] | None = None,
-    ) -> Learning:
-        return Learning(
+    ) -> TrainingContext:
+        return TrainingContext(
             counts=counts,
             rows=rows,
             kept=kept,
@@ -300,12 +301,12 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             verbose=self.verbose,
         )
 
-    def _set_learned(
+    def _adopt(
         self,
         schema: Schema,
         encoder: Encoder,
         classes: npt.NDArray[Any],
-        learned: Learned,
+        learned: FittedModel,
     ) -> None:
         """Set everything that is learned at once, when nothing can fail any more."""
         attributes = self._attributes(learned, schema, encoder, classes)
@@ -316,7 +317,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             del self.feature_names_in_
         self._schema = schema
         self._encoder, self._core_model = encoder, learned.core
-        self._predictor: Predicts = learned.predictor
+        self._predictor: Predictor = learned.predictor
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
         # What this fit has to show replaces all that an earlier one showed.
@@ -327,7 +328,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             shown["search_trace_"] = learned.trace
         if learned.threshold is not None:
             shown["dependence_threshold_"] = learned.threshold
-        for name in SHOWN - shown.keys():
+        for name in EXTRA_ATTRIBUTES - shown.keys():
             self.__dict__.pop(name, None)
         self.__dict__.update(shown)
 
@@ -464,7 +465,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         return resolve_discretizer(self.discretizer)
 
     def _threads(self) -> int:
-        return effective_threads(self.n_jobs)
+        return n_threads(self.n_jobs)
 
     def _check_settings(self) -> None:
         if self.unseen not in _UNSEEN:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._encoding.encoder import Encoder
-from .._learning.contract import Learned, Learning, Requirements, Schema
-from .._learning.fit_trace import FitTrace
-from .._learning.traces import SearchTrace
+from .._encoding.schema import Schema
+from .._learning.contract import FittedModel, Requirements, TrainingContext
+from .._learning.traces import FitTrace, SearchTrace
 from ..network import Network
 from ..network._late_predictor import LatePredictor
 from ..network._summary import search_text
@@ -65,16 +65,16 @@ class BaseNetworkClassifier(BaseClassifier):
     def _requirements(self, schema: Schema) -> Requirements:
         return self._structure()._requirements(schema.feature_names, schema.class_name)
 
-    def _learn(self, learning: Learning) -> Learned:
-        found = self._structure()._learn(learning)
+    def _fit_model(self, context: TrainingContext) -> FittedModel:
+        found = self._structure()._learn(context)
         structure = found.structure
-        learning = learning.counting(structure)
-        made = resolve_parameters(self.parameters)._estimate(learning, structure)
-        predictor, counts = LatePredictor(made.core), learning.counts
-        return Learned(made.core, predictor, counts, found.trace, made.shown, made.trace, found.threshold)
+        context = context.with_counts_for(structure)
+        made = resolve_parameters(self.parameters)._estimate(context, structure)
+        predictor, counts = LatePredictor(made.core), context.counts
+        return FittedModel(made.core, predictor, counts, found.trace, made.shown, made.trace, found.threshold)
 
     def _attributes(
-        self, learned: Learned, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
+        self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
     ) -> dict[str, Any]:
         predictor = cast(LatePredictor, learned.predictor)
         network = Network(learned.core, predictor, encoder, schema.feature_names, schema.class_name, classes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .._utils.text import shown
+from .._utils.text import display_label
 
 if TYPE_CHECKING:
     from ..evaluation._held_out import Judgment
@@ -141,7 +141,7 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: boo
 
 def _text(value: Any) -> str:
     """Return a name or label so that Markdown shows it as it is."""
-    text = shown(value)
+    text = display_label(value)
     for character in "\\|*_`<>[]&~$":
         text = text.replace(character, "\\" + character)
     return text

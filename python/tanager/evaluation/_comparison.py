@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._learning.contract import as_number
 from .._utils.optional import import_pandas
+from .._utils.validation import check_number
 from ._result import CrossValidation, aligned
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def compare(
             "result must be what cross_validate returns, or a dict of name to scores, but is of type "
             f"{type(result).__name__}"
         )
-    if not 0 <= as_number(alpha, "alpha") <= 1:
+    if not 0 <= check_number(alpha, "alpha") <= 1:
         raise ValueError(f"alpha must be between 0 and 1, but is {alpha}")
     if isinstance(result, CrossValidation):
         score = result.scoring[0] if score is None else score

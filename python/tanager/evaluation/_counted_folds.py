@@ -20,8 +20,9 @@ from sklearn.base import clone
 
 from .. import _core
 from .._encoding.labels import class_name
+from .._encoding.schema import Schema
 from .._encoding.table import Table, read_table
-from .._learning.contract import Predicts, Schema
+from .._learning.contract import Predictor
 from .._utils.progress import stopping
 from ..classifiers._base import BaseClassifier
 from ..discretize import resolve_discretizer
@@ -222,7 +223,7 @@ def _judge(
     if hasattr(classifier.random_state, "randint"):
         classifier = clone(classifier)  # every fit begins with the generator as it was given
     training = fold.training
-    learned = classifier._learn(classifier._learning(schema, training.n_classes, training.counts, fold.rows))
+    learned = classifier._fit_model(classifier._context(schema, training.n_classes, training.counts, fold.rows))
     check_interrupted(learned.trace)
     fitted = time.perf_counter()
     predictor, n_rows, threads = learned.predictor, len(fold.truth), classifier._threads()
@@ -244,7 +245,7 @@ def _judge(
     )
 
 
-def _count_right(predictor: Predicts, fold: _Fold, proba: npt.NDArray[np.float64], threads: int) -> int:
+def _count_right(predictor: Predictor, fold: _Fold, proba: npt.NDArray[np.float64], threads: int) -> int:
     """Count the rows that ``predict`` gets right; where probabilities tell it without doubt, it need not be asked."""
     columns, truth, n_right = fold.columns, fold.truth, 0
     if proba.size:

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import clone
 
 from .._encoding.encoder import encode_labels
-from .._learning.folds import resolve_seed, train_and_test_rows
+from .._learning.folds import train_and_test_rows
 from .._utils.progress import progress_bar
-from .._utils.validation import check_weights, effective_threads
+from .._utils.random import resolve_seed
+from .._utils.validation import check_sample_weight, n_threads
 from ..classifiers._bayes_net import BayesNetClassifier
 from ..classifiers._network_base import BaseNetworkClassifier
 from ..structure._trees import KnownStructure
@@ -95,14 +96,14 @@ def cross_validate(
     """
     names, classifiers = _named(clf)
     scorers = resolve_scoring(scoring)
-    threads = effective_threads(n_jobs)
+    threads = n_threads(n_jobs)
     classes, y_codes = encode_labels(y)
     n_rows = _count_rows(X)
     if not isinstance(refit_structure, (bool, np.bool_)):
         raise TypeError(f"refit_structure must be True or False, but is {refit_structure!r}")
     if n_rows != len(y_codes):
         raise ValueError(f"X has {n_rows} rows, but y has {len(y_codes)}")
-    weights = check_weights(sample_weight, n_rows)
+    weights = check_sample_weight(sample_weight, n_rows)
     splits, folds = train_and_test_rows(cv, X, y, y_codes, len(classes), resolve_seed(random_state))
     material = Material(X, y, classes, Rows(y_codes, len(classes), weights, splits, folds))
     if not refit_structure:

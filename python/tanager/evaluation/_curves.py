@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.optional import import_pandas
-from .._utils.text import counted, shown
-from .._utils.validation import is_whole
+from .._utils.text import display_label, plural
+from .._utils.validation import is_integer
 from ._scoring import checked, known_classes
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Reliability:
         return pd.DataFrame({name: getattr(self, name) for name in names}).rename_axis("bin")
 
     def __repr__(self) -> str:
-        rows = counted(int(self.n.sum()), "row")
+        rows = plural(int(self.n.sum()), "row")
         return (
-            f"expected calibration error {self.expected_error:.4f} in {counted(len(self.n), 'bin')} of {rows}, "
+            f"expected calibration error {self.expected_error:.4f} in {plural(len(self.n), 'bin')} of {rows}, "
             f"P({self.of})"
         )
 
@@ -127,7 +127,7 @@ def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None,
     -------
     Reliability
     """
-    if not is_whole(n_bins) or n_bins < 1:
+    if not is_integer(n_bins) or n_bins < 1:
         raise ValueError(f"n_bins must be a whole number of at least 1, but is {n_bins!r}")
     probabilities, truth = checked(y_true, proba, classes)
     _check_rows(probabilities, truth)
@@ -136,7 +136,7 @@ def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None,
         name, chosen = "the predicted class", probabilities.argmax(axis=1)
     else:
         code = _code_of(of, known)
-        name, chosen = shown(known[code]), np.full(len(truth), code)
+        name, chosen = display_label(known[code]), np.full(len(truth), code)
     p, right = np.minimum(probabilities[np.arange(len(truth)), chosen], 1.0), truth == chosen
     bins = _bins(p, int(n_bins))
     n = np.array([len(b) for b in bins])
@@ -176,7 +176,9 @@ def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -
     with np.errstate(invalid="ignore", divide="ignore"):
         false_positive, true_positive = misses / misses[-1], hits / hits[-1]
     area = _core.auc(np.ascontiguousarray(np.stack([np.maximum(1 - p, 0.0), p], axis=1)), own.astype(np.uint16))
-    return RocCurve(shown(known[code]), false_positive, true_positive, np.append(np.inf, p[order][last]), float(area))
+    return RocCurve(
+        display_label(known[code]), false_positive, true_positive, np.append(np.inf, p[order][last]), float(area)
+    )
 
 
 def wilson_interval(share: Floats, n: npt.NDArray[Any]) -> tuple[Floats, Floats]:
@@ -208,5 +210,5 @@ def _code_of(of: Any, known: list[Any]) -> int:
     if of is None:
         return 1
     if of not in known:
-        raise ValueError(f"of must be one of the classes {', '.join(map(shown, known))}, but is {of!r}")
+        raise ValueError(f"of must be one of the classes {', '.join(map(display_label, known))}, but is {of!r}")
     return known.index(of)

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from .._encoding.encoder import encode_labels
-from .._learning.contract import as_number
 from .._utils.optional import import_pandas
-from .._utils.validation import is_whole
+from .._utils.validation import check_number, is_integer
 from ._result import CrossValidation
 
 if TYPE_CHECKING:
@@ -132,9 +131,9 @@ def learning_curve(
     """
     from . import cross_validate
 
-    if not is_whole(n_splits) or n_splits < 1:
+    if not is_integer(n_splits) or n_splits < 1:
         raise ValueError(f"n_splits must be a whole number of at least 1, but is {n_splits!r}")
-    if not 0 < as_number(test_size, "test_size") < 1:
+    if not 0 < check_number(test_size, "test_size") < 1:
         raise ValueError(f"test_size must be between 0 and 1, but is {test_size!r}")
     classes, codes = encode_labels(y)
     n_train = len(codes) - max(1, round(test_size * len(codes)))
@@ -168,7 +167,7 @@ def _resolve_sizes(sizes: Sequence[Any] | None, n_train: int, n_classes: int) ->
         return sorted({round(size) for size in np.geomspace(first, n_train, _N_SIZES)})
     found = []
     for size in sizes:
-        if is_whole(size):
+        if is_integer(size):
             count = int(size)
         elif isinstance(size, float) and 0 < size <= 1:
             count = round(size * n_train)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._encoding.encoder import encode_labels, learn_encoding, read_table
-from .._utils.validation import check_weights
+from .._utils.validation import check_sample_weight
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def conditional_relative_entropy(p: Any, q: Any, weight: Any = None) -> float:
     true, judged = _table(p, "p"), _table(q, "q")
     if true.shape != judged.shape:
         raise ValueError(f"p and q must have the same shape, but have {true.shape} and {judged.shape}")
-    weights = check_weights(weight, len(true), "weight")
+    weights = check_sample_weight(weight, len(true), "weight")
     if weights is not None:
         # Rows without weight may be anything. The largest becomes one, so that sums neither overflow nor vanish.
         counts = weights > 0
@@ -117,7 +117,7 @@ def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: 
     known, codes = encode_labels(y)
     if len(codes) != table.n_rows:
         raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
-    weights = check_weights(sample_weight, len(codes))
+    weights = check_sample_weight(sample_weight, len(codes))
     _, columns = learn_encoding(
         table, y_codes=codes, n_classes=len(known), weights=None, numeric_features=[], discretizer=None
     )

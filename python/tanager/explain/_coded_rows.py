@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._learning.contract import Predicts
+from .._learning.contract import Predictor
 from ..network._queries import named_refusal
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 class CodedRows:
     """Rows as codes, and the model that predicts them. It stays the same when the classifier learns anew."""
 
-    predictor: Predicts
+    predictor: Predictor
     feature_names: list[str]
     cardinalities: list[int]
     columns: list[Codes]

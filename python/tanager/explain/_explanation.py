@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.text import shown
-from .._utils.validation import is_whole
+from .._utils.text import display_label
+from .._utils.validation import is_integer
 from ..exceptions import EstimateWarning
 from ._changes import EvidenceChange, Flip, Labels, find_changes, find_flips
 from ._coded_rows import CodedRows, SingleChanges, log_odds_of, prefix_log_joints, single_changes
@@ -243,7 +243,11 @@ class Explanation(Sequence["Explanation"]):
         return self.to_text()
 
     def __repr__(self) -> str:
-        rows = f"{len(self)} rows" if len(self) != 1 else f"row {self.rows[0]}, {shown(self.prediction[0])} predicted"
+        rows = (
+            f"{len(self)} rows"
+            if len(self) != 1
+            else f"row {self.rows[0]}, {display_label(self.prediction[0])} predicted"
+        )
         return f"<Explanation: {rows}, {len(self.feature_names)} features, {len(self.classes)} classes>"
 
     def _repr_html_(self) -> str:
@@ -267,13 +271,15 @@ def explain_rows(
         raise ValueError(f"an explanation compares classes, but this classifier knows only {classes[0]!r}")
     if against is not None and (np.ndim(against) != 0 or against not in classes):
         raise ValueError(f"against must be one of the classes {', '.join(map(repr, classes))}, but is {against!r}")
-    if not is_whole(max_pairs) or max_pairs < 0:
+    if not is_integer(max_pairs) or max_pairs < 0:
         raise ValueError(f"max_pairs must be a whole number of at least 0, but is {max_pairs!r}")
     network = getattr(clf, "network_", None)
     usual = list(range(len(names))) if network is None else chain_order(network)
     steps = usual if order is None else _positions(order, names, "order")
     if sorted(steps) != sorted(usual):
-        raise ValueError(f"order must name {', '.join(shown(names[f]) for f in usual)}, each once, but is {order!r}")
+        raise ValueError(
+            f"order must name {', '.join(display_label(names[f]) for f in usual)}, each once, but is {order!r}"
+        )
     free = usual if changeable is None else _positions(changeable, names, "changeable")
     setting = _Setting(
         clf._schema.class_name,
@@ -345,7 +351,7 @@ def _positions(names: Sequence[str], known: list[str], setting: str) -> list[int
         raise TypeError(f"{setting} must be a list of names of features, but is {names!r}")
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"{setting} names {unknown[0]!r}, but the features are {', '.join(map(shown, known))}")
+        raise ValueError(f"{setting} names {unknown[0]!r}, but the features are {', '.join(map(display_label, known))}")
     return [known.index(name) for name in names]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.optional import import_pandas
-from .._utils.text import counted, escaped, shown
+from .._utils.text import display_label, html_label, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def sorted_contributions(explanation: Explanation, row: int, of: int) -> list[tu
     ]
     # Rounded, so that the order does not come from rounding errors where there is nothing to tell.
     found.sort(key=lambda item: (item[3], -abs(round(item[2], 9)) if np.isfinite(item[2]) else -np.inf))
-    return [(shown(name), "missing" if gone else shown(v), x, gone) for name, v, x, gone in found]
+    return [(display_label(name), "missing" if gone else display_label(v), x, gone) for name, v, x, gone in found]
 
 
 def to_text(explanation: Explanation, of: Any = None) -> str:
@@ -53,12 +53,12 @@ def to_text(explanation: Explanation, of: Any = None) -> str:
     codes = first.class_codes(of)
     parts = [_row_text(first, row, int(codes[row])) for row in range(len(first))]
     if len(explanation) > _MOST_ROWS:
-        parts.append(f"... and {counted(len(explanation) - _MOST_ROWS, 'more row')}")
+        parts.append(f"... and {plural(len(explanation) - _MOST_ROWS, 'more row')}")
     return "\n\n".join(parts)
 
 
 def _row_text(explanation: Explanation, row: int, of: int) -> str:
-    name = shown(explanation.class_name)
+    name = display_label(explanation.class_name)
     lines = [[name, "before any feature", signed(float(explanation.base[row, of]))]]
     lines += [[f, value, "" if gone else signed(x)] for f, value, x, gone in sorted_contributions(explanation, row, of)]
     lines.append(["sum", "", signed(float(explanation.log_odds[row, of]))])
@@ -70,9 +70,9 @@ def _row_text(explanation: Explanation, row: int, of: int) -> str:
 def heading(explanation: Explanation, row: int, of: int) -> list[str]:
     """Return what is predicted for a row, and what its contributions are to."""
     predicted = explanation.class_codes()[row]
-    name, label = shown(explanation.class_name), shown(explanation.prediction[row])
+    name, label = display_label(explanation.class_name), display_label(explanation.prediction[row])
     probability = explanation.probabilities[row, predicted]
-    own, rival = shown(explanation.classes[of]), shown(explanation.rivals[row, of])
+    own, rival = display_label(explanation.classes[of]), display_label(explanation.rivals[row, of])
     return [
         f"row {explanation.rows[row]}: {name} is {label} with probability {probability_text(probability)}",
         f"log-odds of {own} against {rival}:",
@@ -84,17 +84,19 @@ def change_lines(explanation: Explanation, row: int) -> list[tuple[str, list[str
     strongest = [change for change in explanation.changes[row] if change.fall > 0][:_MOST_CHANGES]
     lines = []
     for change in strongest:
-        now = "missing" if change.value is None else shown(change.value)
+        now = "missing" if change.value is None else display_label(change.value)
         flips = change.prediction != explanation.prediction[row]
-        then = f", then {shown(change.prediction)}" if flips else ""
-        lines.append(f"{shown(change.feature)}: {now} → {shown(change.to)} (log-odds {signed(change.log_odds)}{then})")
+        then = f", then {display_label(change.prediction)}" if flips else ""
+        lines.append(
+            f"{display_label(change.feature)}: {now} → {display_label(change.to)} (log-odds {signed(change.log_odds)}{then})"
+        )
     impossible = np.isnan(explanation.log_odds[row, explanation.class_codes()[row]])
     found: list[tuple[str, list[str]]] = [("the model takes this row for impossible", [])] if impossible else []
     found += [("would weaken it most:", lines)] if lines else []
     flip = explanation.flips[row]
     if flip is not None:
-        changes = " and ".join(f"{shown(f)} → {shown(v)}" for f, v in flip.changes.items())
-        then = f"then {shown(flip.prediction)} with probability {probability_text(flip.probability)}"
+        changes = " and ".join(f"{display_label(f)} → {display_label(v)}" for f, v in flip.changes.items())
+        then = f"then {display_label(flip.prediction)} with probability {probability_text(flip.probability)}"
         found.append(("nearest change that flips it:", [f"{changes}: {then}"]))
     elif explanation.no_flip[row]:
         which = "features" if explanation._setting.all_may_change else "of the features that may change"
@@ -154,7 +156,7 @@ def to_html(explanation: Explanation) -> str:
     codes = first.class_codes()
     parts = [_row_html(first, row, int(codes[row])) for row in range(len(first))]
     if len(explanation) > _MOST_ROWS:
-        parts.append(f"<p>… and {counted(len(explanation) - _MOST_ROWS, 'more row')}</p>")
+        parts.append(f"<p>… and {plural(len(explanation) - _MOST_ROWS, 'more row')}</p>")
     return f'<div class="tanager-explanation"><style>{_STYLE}</style>{"".join(parts)}</div>'
 
 
@@ -166,9 +168,9 @@ def _row_html(explanation: Explanation, row: int, of: int) -> str:
     body = [_html_line(name, value, x, gone, largest) for name, value, x, gone in lines]
     total = signed(float(explanation.log_odds[row, of]))
     body.append(f'<tr><td><b>sum</b></td><td></td><td class="n"><b>{total}</b></td><td></td></tr>')
-    first, second = (escaped(line) for line in heading(explanation, row, of))
+    first, second = (html_label(line) for line in heading(explanation, row, of))
     notes = "".join(
-        f"<div>{escaped(head)} {escaped('; '.join(lines_of)) if lines_of else ''}</div>"
+        f"<div>{html_label(head)} {html_label('; '.join(lines_of)) if lines_of else ''}</div>"
         for head, lines_of in change_lines(explanation, row)
     )
     return f"<div><b>{first}</b><br>{second}<table>{''.join(body)}</table>{notes}</div>"
@@ -176,9 +178,9 @@ def _row_html(explanation: Explanation, row: int, of: int) -> str:
 
 def _html_line(name: str, value: str, x: float, gone: bool, largest: float) -> str:
     if gone:
-        return f'<tr class="gone"><td>{escaped(name)}</td><td>missing</td><td></td><td></td></tr>'
+        return f'<tr class="gone"><td>{html_label(name)}</td><td>missing</td><td></td><td></td></tr>'
     share = 50 * min(abs(x) / largest, 1.0) if x == x else 0.0  # noqa: PLR0124  # NaN
     left = 50 if x > 0 else 50 - share
     bar = f'<i class="{"p" if x > 0 else "m"}" style="margin-left:{left:.2f}%;width:{share:.2f}%"></i>'
-    cells = f"<td>{escaped(name)}</td><td>{escaped(value)}</td>"
+    cells = f"<td>{html_label(name)}</td><td>{html_label(value)}</td>"
     return f'<tr>{cells}<td class="n">{signed(x)}</td><td class="b">{bar}</td></tr>'

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._utils.optional import import_pandas
-from .._utils.text import counted, shown
+from .._utils.text import display_label, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,9 +78,9 @@ class NetworkComparison:
 
     def __repr__(self) -> str:
         if self.is_same:
-            return f"the same {counted(len(self.both), 'arc')} between the same {counted(len(self.shared_features), 'feature')}"
+            return f"the same {plural(len(self.both), 'arc')} between the same {plural(len(self.shared_features), 'feature')}"
         head = (
-            f"{counted(len(self.both), 'arc')} in both, {len(self.turned)} turned, {len(self.only_first)} only in the "
+            f"{plural(len(self.both), 'arc')} in both, {len(self.turned)} turned, {len(self.only_first)} only in the "
         )
         lines = [
             f"{head}first, {len(self.only_second)} only in the second; structural Hamming distance {self.distance}"
@@ -88,11 +88,11 @@ class NetworkComparison:
         if self.is_equivalent:
             lines.append("equivalent: both can represent the same distributions")
         parts: list[tuple[str, list[Any]]] = [
-            ("turned", [f"{shown(a)} → {shown(b)}" for a, b in self.turned]),
-            ("only in the first", [f"{shown(a)} → {shown(b)}" for a, b in self.only_first]),
-            ("only in the second", [f"{shown(a)} → {shown(b)}" for a, b in self.only_second]),
-            ("features only in the first", list(map(shown, self.features_only_first))),
-            ("features only in the second", list(map(shown, self.features_only_second))),
+            ("turned", [f"{display_label(a)} → {display_label(b)}" for a, b in self.turned]),
+            ("only in the first", [f"{display_label(a)} → {display_label(b)}" for a, b in self.only_first]),
+            ("only in the second", [f"{display_label(a)} → {display_label(b)}" for a, b in self.only_second]),
+            ("features only in the first", list(map(display_label, self.features_only_first))),
+            ("features only in the second", list(map(display_label, self.features_only_second))),
         ]
         lines += [f"{name}: {', '.join(items)}" for name, items in parts if items]
         return "\n".join(lines)

@@ -14,8 +14,8 @@ from .. import _core
 from .._encoding.encoder import Encoder, encode_labels, read_table
 from .._encoding.merging import positions_among
 from .._utils.optional import import_pandas
-from .._utils.text import shown, shown_apart
-from .._utils.validation import checked_max_cells
+from .._utils.text import display_label, distinct_labels
+from .._utils.validation import check_max_cells
 from ..exceptions import warn_of_unseen
 from ._comparison import NetworkComparison, compare_networks
 from ._labeled import Floats, aligned, look_up
@@ -75,13 +75,13 @@ class ConditionalTable:
 
     def __repr__(self) -> str:
         axis = self.names.index(self.variable)
-        given = [shown(name) for name in self.names if name != self.variable]
-        head = f"P({shown(self.variable)}{' | ' + ', '.join(given) if given else ''})"
+        given = [display_label(name) for name in self.names if name != self.variable]
+        head = f"P({display_label(self.variable)}{' | ' + ', '.join(given) if given else ''})"
         values = np.moveaxis(self.values, axis, -1).reshape(-1, len(self.labels[axis]))
         if values.size > 200:
             return f"{head}: {values.shape[0]} distributions over {values.shape[1]} values"
-        others = [shown_apart(labels) for i, labels in enumerate(self.labels) if i != axis]
-        lines = [[*given, *shown_apart(self.labels[axis])]]
+        others = [distinct_labels(labels) for i, labels in enumerate(self.labels) if i != axis]
+        lines = [[*given, *distinct_labels(self.labels[axis])]]
         for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
             lines.append([*(o[i] for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
         return f"{head}\n{aligned(lines)}"
@@ -393,7 +393,7 @@ class Network(Shareable):
 
     @max_cells.setter
     def max_cells(self, value: int) -> None:
-        self._predictor.max_cells = checked_max_cells(value)
+        self._predictor.max_cells = check_max_cells(value)
 
     @property
     def _questions(self) -> Questions:

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.columns import is_missing
 from .._encoding.matching import OtherTypes, meaning
-from .._learning.folds import resolve_seed
 from .._utils.optional import import_pandas
-from .._utils.text import shown, shown_apart
-from .._utils.validation import is_whole
+from .._utils.random import resolve_seed
+from .._utils.text import display_label, distinct_labels
+from .._utils.validation import is_integer
 from ._labeled import Floats, aligned, look_up
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Distribution:
         return pd.Series(self.values.reshape(-1), index=index, name="probability")
 
     def __repr__(self) -> str:
-        names, labels = [*map(shown, self.names)], [*map(shown_apart, self.labels)]
+        names, labels = [*map(display_label, self.names)], [*map(distinct_labels, self.labels)]
         head = f"P({', '.join(names)})"
         if self.values.size > 100:
             return f"{head}: {self.values.size} joint values"
@@ -170,7 +170,7 @@ class Questions:
         self, n: int, evidence: Mapping[str, Any] | None, random_state: Any, threads: int
     ) -> dict[str, npt.NDArray[Any]]:
         """Return an array of drawn labels for every variable."""
-        if not is_whole(n) or n < 0:
+        if not is_integer(n) or n < 0:
             raise ValueError(f"the number of cases must be a whole number of at least 0, but is {n!r}")
         most = sys.maxsize // (2 * (len(self._names) + 1))  # codes take two bytes
         if n > most:
@@ -243,8 +243,8 @@ class Questions:
             code = OtherTypes({label: i for i, label in enumerate(labels)}).find(plain)
             if code is not None:
                 return code
-            shown = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
-            raise ValueError(f"the evidence has {value!r} for {name!r}, whose values are {shown}") from None
+            known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+            raise ValueError(f"the evidence has {value!r} for {name!r}, whose values are {known}") from None
 
     def _labels_of(self, variable: int) -> list[Any]:
         if variable == len(self._names):

@@ -27,7 +27,8 @@ class Shareable:
         >>> network.to_classifier().score(data.X, data.y)
         1.0
         """
-        from .._learning.contract import Learned, Schema
+        from .._encoding.schema import Schema
+        from .._learning.contract import FittedModel
         from ..classifiers._bayes_net import BayesNetClassifier
         from ..structure import FixedStructure
 
@@ -35,8 +36,8 @@ class Shareable:
         structure = FixedStructure(network.arcs, network.left_out or None, class_arcs="listed")
         clf = BayesNetClassifier(structure)
         schema = Schema(network._encoder.names, len(network.feature_names), network.class_name)
-        clf._set_learned(
-            schema, network._encoder, network.classes, Learned(network._core, network._predictor, counts=None)
+        clf._adopt(
+            schema, network._encoder, network.classes, FittedModel(network._core, network._predictor, counts=None)
         )
         return clf
 

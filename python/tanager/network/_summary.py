@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.optional import import_pandas
-from .._utils.text import counted, escaped, shown
+from .._utils.text import display_label, html_label, plural
 from ._labeled import Floats
 from ._strengths import quick_joint
 
@@ -42,11 +42,11 @@ def kind_of(network: Network) -> str:
 
 def one_line(network: Network) -> str:
     """Return what a network is in a line."""
-    left_out = f" ({counted(len(network.left_out), 'column')} left out)" if network.left_out else ""
+    left_out = f" ({plural(len(network.left_out), 'column')} left out)" if network.left_out else ""
     return (
-        f"{kind_of(network)}, {counted(len(network.features), 'feature')}{left_out}, "
-        f"{counted(len(network.classes), 'class')}, "
-        f"{counted(len(network.feature_arcs), 'arc')} between features, {counted(network.n_parameters, 'parameter')}"
+        f"{kind_of(network)}, {plural(len(network.features), 'feature')}{left_out}, "
+        f"{plural(len(network.classes), 'class')}, "
+        f"{plural(len(network.feature_arcs), 'arc')} between features, {plural(network.n_parameters, 'parameter')}"
     )
 
 
@@ -107,10 +107,10 @@ class NetworkSummary:
         by_information = sorted(strength, key=lambda name: -strength[name])
         lines = [["feature", "values", "parameters", "information", "parents"]]
         for name in by_information[:MOST_LINES]:
-            parents = ", ".join(map(shown, self.parents[name])) or "-"
+            parents = ", ".join(map(display_label, self.parents[name])) or "-"
             information = "-" if strength[name] < 0 else f"{self.information[name]:.4f}"
             lines.append(
-                [shown(name), f"{self.n_values[name]:,}", f"{self.n_parameters[name]:,}", information, parents]
+                [display_label(name), f"{self.n_values[name]:,}", f"{self.n_parameters[name]:,}", information, parents]
             )
         return lines, max(0, len(by_information) - MOST_LINES)
 
@@ -119,13 +119,15 @@ class NetworkSummary:
         network = self._network
         labels = network.classes.tolist()
         try:
-            shares = [f"{shown(label)} ({p:.3g})" for label, p in zip(labels, network.posterior().values, strict=True)]
+            shares = [
+                f"{display_label(label)} ({p:.3g})" for label, p in zip(labels, network.posterior().values, strict=True)
+            ]
         except ValueError:  # the class has so many ancestors that its probabilities are out of reach
-            shares = list(map(shown, labels))
+            shares = list(map(display_label, labels))
         many = f", and {len(shares) - 20:,} more" if len(shares) > 20 else ""
         parents = self.parents[network.class_name]
-        given = f"; depends on {', '.join(map(shown, parents))}" if parents else ""
-        return f"P({shown(network.class_name)}): {', '.join(shares[:20])}{many}{given}"
+        given = f"; depends on {', '.join(map(display_label, parents))}" if parents else ""
+        return f"P({display_label(network.class_name)}): {', '.join(shares[:20])}{many}{given}"
 
     def __str__(self) -> str:
         network = self._network
@@ -135,8 +137,8 @@ class NetworkSummary:
             "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:4], widths[1:4]), line[4]]).rstrip()
             for line in lines
         ]
-        more = [f"... and {counted(n_more, 'feature')} that say less"] if n_more else []
-        left_out = [f"left out: {', '.join(map(shown, network.left_out))}"] if network.left_out else []
+        more = [f"... and {plural(n_more, 'feature')} that say less"] if n_more else []
+        left_out = [f"left out: {', '.join(map(display_label, network.left_out))}"] if network.left_out else []
         return "\n".join([one_line(network), self.about_class(), *table, *more, *left_out])
 
     def __repr__(self) -> str:
@@ -168,17 +170,17 @@ def network_html(network: Network) -> str:
     lines, n_more = summary.lines()
     head = "".join(f"<th>{cell}</th>" for cell in lines[0])
     body = "".join(
-        f"<tr><td>{escaped(line[0])}</td>{''.join(f'<td class=n>{cell}</td>' for cell in line[1:4])}"
-        f"<td>{escaped(line[4])}</td></tr>"
+        f"<tr><td>{html_label(line[0])}</td>{''.join(f'<td class=n>{cell}</td>' for cell in line[1:4])}"
+        f"<td>{html_label(line[4])}</td></tr>"
         for line in lines[1:]
     )
-    more = f"<p>… and {counted(n_more, 'feature')} that say less</p>" if n_more else ""
+    more = f"<p>… and {plural(n_more, 'feature')} that say less</p>" if n_more else ""
     names = [network.class_name, *network.features]
     tables = "".join(_table_html(network.cpt(name)) for name in names[:_MOST_TABLES])
     if len(names) > _MOST_TABLES:
-        tables += f"<p>… and {counted(len(names) - _MOST_TABLES, 'more table')}: network.cpt(name)</p>"
+        tables += f"<p>… and {plural(len(names) - _MOST_TABLES, 'more table')}: network.cpt(name)</p>"
     body = (
-        f"<div>{escaped(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+        f"<div>{html_label(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         f"</table>{more}<details><summary>conditional probability tables</summary>{tables}</details>"
     )
     return boxed(one_line(network), body)
@@ -187,7 +189,7 @@ def network_html(network: Network) -> str:
 def boxed(head: str, body: str) -> str:
     """Return HTML below a line that opens and closes it."""
     return (
-        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{escaped(head)}</b></summary>'
+        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{html_label(head)}</b></summary>'
         f"{body}</details></div>"
     )
 
@@ -205,17 +207,17 @@ def _table_html(table: ConditionalTable, *, is_open: bool = False) -> str:
     values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
     n_lines = max(1, min(len(values), _MOST_CELLS // values.shape[1]))
     cells = [
-        *(f"<th>{escaped(name)}</th>" for name in given),
-        *(f"<th class=n>{escaped(v)}</th>" for v in table.labels[axis]),
+        *(f"<th>{html_label(name)}</th>" for name in given),
+        *(f"<th class=n>{html_label(v)}</th>" for v in table.labels[axis]),
     ]
     lines = [f"<tr>{''.join(cells)}</tr>"]
     for index, row in zip(np.ndindex(*map(len, others)), values[:n_lines], strict=False):
-        parents = "".join(f"<td>{escaped(labels[i])}</td>" for labels, i in zip(others, index, strict=True))
+        parents = "".join(f"<td>{html_label(labels[i])}</td>" for labels, i in zip(others, index, strict=True))
         bars = "".join(f'<td class="n bar" style="--p:{100 * p:.1f}%">{p:.4g}</td>' for p in row)
         lines.append(f"<tr>{parents}{bars}</tr>")
-    more = f"<p>… and {counted(len(values) - n_lines, 'more row')}</p>" if len(values) > n_lines else ""
+    more = f"<p>… and {plural(len(values) - n_lines, 'more row')}</p>" if len(values) > n_lines else ""
     opened = " open" if is_open else ""
-    return f"<details{opened}><summary>{escaped(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
+    return f"<details{opened}><summary>{html_label(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
 
 
 SEARCH_ENDS = {
@@ -235,8 +237,8 @@ def search_text(trace: Any) -> str:
     objective = trace.objective.replace("_", " ")
     spread = float(trace.fold_scores[-1].std())
     end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
-    found = f"{counted(len(steps) - 1, 'step')} among {counted(trace.n_candidates, 'candidate')}"
-    folds = f"{counted(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
+    found = f"{plural(len(steps) - 1, 'step')} among {plural(trace.n_candidates, 'candidate')}"
+    folds = f"{plural(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
     lines = [
         f"{found} in {trace.seconds:.3g} s; then {end}",
         f"{objective} {scores[0]:.4f} at the start, {scores[-1]:.4f} at the end ({gained:+.4f}), over {folds}",
@@ -244,7 +246,7 @@ def search_text(trace: Any) -> str:
     for number, (before, step) in enumerate(pairwise(steps), 1):
         better = sum(b > a for a, b in zip(before.fold_scores, step.fold_scores, strict=True))
         lines.append(
-            f"{number:3}. {shown(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {better} of "
-            f"{len(step.fold_scores)} folds), best of {counted(step.n_candidates, 'candidate')}"
+            f"{number:3}. {display_label(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {better} of "
+            f"{len(step.fold_scores)} folds), best of {plural(step.n_candidates, 'candidate')}"
         )
     return "\n".join(lines)

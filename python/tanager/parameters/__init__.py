@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._learning.fit_trace import FitStep, FitTrace
+from .._learning.traces import FitStep, FitTrace
 from ._acll import AcllOptimal
 from ._base import ParameterLearner
 from ._counts import BY_NAME as BY_NAME

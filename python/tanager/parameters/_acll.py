@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
-from .._learning.contract import LearnedParameters, Learning
+from .._learning.contract import FittedParameters, TrainingContext
 from ..scores._acll import acll_settings
 from ._base import ParameterLearner
 
@@ -56,8 +56,6 @@ class AcllOptimal(ParameterLearner):
         self.b = b
         self.pseudo_counts = pseudo_counts
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         settings = acll_settings(self.assumption, self.a, self.b, self.pseudo_counts)
-        return LearnedParameters(
-            _core.estimate_acll_optimal(structure, learning.counts, *settings, learning.class_prior)
-        )
+        return FittedParameters(_core.estimate_acll_optimal(structure, context.counts, *settings, context.class_prior))

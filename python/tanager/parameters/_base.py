@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from .. import _core
-from .._learning.contract import LearnedParameters, Learning, Settings
+from .._learning.contract import FittedParameters, TrainingContext
+from .._learning.settings import Settings
 
 
 class ParameterLearner(Settings, ABC):
@@ -15,5 +16,5 @@ class ParameterLearner(Settings, ABC):
     _needs_rows = False
 
     @abstractmethod
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         """Return the network with its tables, and what was found on the way."""

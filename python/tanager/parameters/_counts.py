@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._learning.contract import LearnedParameters, Learning, as_number, resolve
-from .._learning.names import position_of
+from .._learning.contract import FittedParameters, TrainingContext
+from .._learning.names import feature_position
+from .._learning.settings import resolve
+from .._utils.validation import check_number
 from ._acll import AcllOptimal
 from ._base import ParameterLearner
 from ._iterative import APN, ELR, EM
@@ -31,8 +33,8 @@ class MaximumLikelihood(ParameterLearner):
            [0., 1.]])
     """
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        return LearnedParameters(_core.estimate_dirichlet(structure, learning.counts, 0.0, None, learning.class_prior))
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        return FittedParameters(_core.estimate_dirichlet(structure, context.counts, 0.0, None, context.class_prior))
 
 
 class Dirichlet(ParameterLearner):
@@ -66,14 +68,12 @@ class Dirichlet(ParameterLearner):
         self.alpha = alpha
         self.equivalent_sample_size = equivalent_sample_size
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        alpha = as_number(self.alpha, "alpha")
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        alpha = check_number(self.alpha, "alpha")
         size = self.equivalent_sample_size
         if size is not None:
-            size = as_number(size, "equivalent_sample_size")
-        return LearnedParameters(
-            _core.estimate_dirichlet(structure, learning.counts, alpha, size, learning.class_prior)
-        )
+            size = check_number(size, "equivalent_sample_size")
+        return FittedParameters(_core.estimate_dirichlet(structure, context.counts, alpha, size, context.class_prior))
 
 
 class Softened(ParameterLearner):
@@ -113,9 +113,9 @@ class Softened(ParameterLearner):
     def __init__(self, n0: float = 5.0):
         self.n0 = n0
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        n0 = as_number(self.n0, "n0")
-        return LearnedParameters(_core.estimate_softened(structure, learning.counts, n0, learning.class_prior))
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        n0 = check_number(self.n0, "n0")
+        return FittedParameters(_core.estimate_softened(structure, context.counts, n0, context.class_prior))
 
 
 class DataTemperature(ParameterLearner):
@@ -173,15 +173,13 @@ class DataTemperature(ParameterLearner):
         self.n_c = n_c
         self.added_frequency = added_frequency
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         if self.degrees not in ("log", "linear"):
             raise ValueError(f"degrees must be 'log' or 'linear', but is {self.degrees!r}")
-        n_c = None if self.n_c is None else as_number(self.n_c, "n_c")
-        added = as_number(self.added_frequency, "added_frequency")
-        core = _core.estimate_data_temperature(
-            structure, learning.counts, self.degrees, n_c, added, learning.class_prior
-        )
-        return LearnedParameters(core)
+        n_c = None if self.n_c is None else check_number(self.n_c, "n_c")
+        added = check_number(self.added_frequency, "added_frequency")
+        core = _core.estimate_data_temperature(structure, context.counts, self.degrees, n_c, added, context.class_prior)
+        return FittedParameters(core)
 
 
 class ModelAveraged(ParameterLearner):
@@ -231,17 +229,17 @@ class ModelAveraged(ParameterLearner):
         self.arc_prior = arc_prior
         self.alpha = alpha
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        names = learning.feature_names
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        names = context.feature_names
         for child, found in enumerate(structure.parents):
             if found:
                 raise ValueError(
                     "ModelAveraged needs a structure without arcs between features, but feature "
                     f"{names[child]!r} has the parent {names[found[0]]!r}"
                 )
-        prior, alpha = _arc_priors(self.arc_prior, names), as_number(self.alpha, "alpha")
-        core, arcs = _core.estimate_model_averaged(structure, learning.counts, prior, alpha, learning.class_prior)
-        return LearnedParameters(core, {"arc_probabilities_": arcs})
+        prior, alpha = _arc_priors(self.arc_prior, names), check_number(self.alpha, "alpha")
+        core, arcs = _core.estimate_model_averaged(structure, context.counts, prior, alpha, context.class_prior)
+        return FittedParameters(core, {"arc_probabilities_": arcs})
 
 
 def _arc_priors(given: Any, names: list[str]) -> list[float]:
@@ -249,17 +247,17 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
     if isinstance(given, Mapping):
         priors = [0.5] * len(names)
         for feature, prior in given.items():
-            position = position_of(feature, names, "every feature in arc_prior")
-            priors[position] = as_number(prior, f"arc_prior of {feature!r}")
+            position = feature_position(feature, names, "every feature in arc_prior")
+            priors[position] = check_number(prior, f"arc_prior of {feature!r}")
         return priors
     several = given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence)
     if isinstance(given, str) or not several:
-        return [as_number(given, "arc_prior")]
+        return [check_number(given, "arc_prior")]
     if len(given) != len(names):
         raise ValueError(
             f"arc_prior must have one probability for each of the {len(names)} features, but has {len(given)}"
         )
-    return [as_number(prior, f"arc_prior of {name!r}") for name, prior in zip(names, given, strict=True)]
+    return [check_number(prior, f"arc_prior of {name!r}") for name, prior in zip(names, given, strict=True)]
 
 
 BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {

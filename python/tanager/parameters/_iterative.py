@@ -13,11 +13,11 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
-from .._learning.contract import LearnedParameters, Learning, as_number
-from .._learning.fit_trace import FitTrace
+from .._learning.contract import FittedParameters, TrainingContext
 from .._learning.folds import fold_of_row
+from .._learning.traces import FitTrace
 from .._utils.progress import Show, live_bar, stopping
-from .._utils.validation import checked_max_cells, is_whole
+from .._utils.validation import check_max_cells, check_number, is_integer
 from ..network._queries import naming_features
 from ._base import ParameterLearner
 
@@ -30,7 +30,7 @@ _OPTIMIZERS = ("cg", "lbfgs")
 
 
 def _not_negative(value: Any, parameter: str) -> int:
-    if not is_whole(value) or value < 0:
+    if not is_integer(value) or value < 0:
         raise ValueError(f"{parameter} must be a whole number that is not negative, but is {value!r}")
     return min(int(value), _ENOUGH)
 
@@ -60,20 +60,20 @@ class _RowLearner(ParameterLearner):
     tol: float
     max_cells: int
 
-    def _run(self, learning: Learning, call: Callable[..., dict[str, Any]], **settings: Any) -> LearnedParameters:
-        dataset, name = learning.dataset, type(self).__name__
+    def _run(self, context: TrainingContext, call: Callable[..., dict[str, Any]], **settings: Any) -> FittedParameters:
+        dataset, name = context.dataset, type(self).__name__
         if dataset is None:
             raise ValueError(f"{name} needs all rows at once: use fit")
         most = _not_negative(self.max_iter, "max_iter")
-        with live_bar(learning.verbose) as show, naming_features(learning.feature_names):
+        with live_bar(context.verbose) as show, naming_features(context.feature_names):
             found = call(
                 dataset,
-                class_prior=learning.class_prior,
-                tol=as_number(self.tol, "tol"),
+                class_prior=context.class_prior,
+                tol=check_number(self.tol, "tol"),
                 max_iter=most,
-                max_cells=checked_max_cells(self.max_cells),
+                max_cells=check_max_cells(self.max_cells),
                 report=_reporter(name, most, show, stopping.get()),
-                threads=learning.threads,
+                threads=context.threads,
                 **settings,
             )
         trace = FitTrace(
@@ -84,9 +84,9 @@ class _RowLearner(ParameterLearner):
             found["fold_held_out"],
             found["fold_error"],
         )
-        return LearnedParameters(found["network"], trace=trace)
+        return FittedParameters(found["network"], trace=trace)
 
-    def _warned(self, made: LearnedParameters) -> LearnedParameters:
+    def _warned(self, made: FittedParameters) -> FittedParameters:
         """Tell of too few iterations, and hand on what they led to."""
         trace = made.trace
         if trace is not None and trace.stopped == "iteration limit":
@@ -152,9 +152,9 @@ class EM(_RowLearner):
         self.tol = tol
         self.max_cells = max_cells
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        alpha = as_number(self.alpha, "alpha")
-        return self._warned(self._run(learning, partial(_core.estimate_em, structure), alpha=alpha))
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        alpha = check_number(self.alpha, "alpha")
+        return self._warned(self._run(context, partial(_core.estimate_em, structure), alpha=alpha))
 
 
 class APN(_RowLearner):
@@ -211,11 +211,11 @@ class APN(_RowLearner):
         self.tol = tol
         self.max_cells = max_cells
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
-        alpha = as_number(self.alpha, "alpha")
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        alpha = check_number(self.alpha, "alpha")
         optimizer = _one_of(self.optimizer, "optimizer", _OPTIMIZERS)
         call = partial(_core.estimate_apn, structure)
-        return self._warned(self._run(learning, call, alpha=alpha, optimizer=optimizer))
+        return self._warned(self._run(context, call, alpha=alpha, optimizer=optimizer))
 
 
 class ELR(_RowLearner):
@@ -305,26 +305,26 @@ class ELR(_RowLearner):
         self.tol = tol
         self.max_cells = max_cells
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         settings: dict[str, Any] = {
-            "alpha": as_number(self.alpha, "alpha"),
+            "alpha": check_number(self.alpha, "alpha"),
             "optimizer": _one_of(self.optimizer, "optimizer", _OPTIMIZERS),
             "tune_rule": _one_of(self.tune_rule, "tune_rule", ("mean", "median")),
             "patience": _not_negative(self.patience, "patience"),
-            "l2": as_number(self.l2, "l2"),
+            "l2": check_number(self.l2, "l2"),
         }
         if self.tune_by is not None:
             settings["tune_by"] = _one_of(self.tune_by, "tune_by", ("error", "loglik"))
 
         def call(dataset: _core.Dataset, **more: Any) -> dict[str, Any]:
             if self.tune_by is not None:
-                more["fold_of_row"] = self._folds(learning, dataset)
+                more["fold_of_row"] = self._folds(context, dataset)
             return _core.estimate_elr(structure, dataset, **more)
 
-        made = self._run(learning, call, **settings)
+        made = self._run(context, call, **settings)
         return self._warned(made) if self.tune_by is None and self.l2 > 0 else made
 
-    def _folds(self, learning: Learning, dataset: _core.Dataset) -> npt.NDArray[np.uint32]:
+    def _folds(self, context: TrainingContext, dataset: _core.Dataset) -> npt.NDArray[np.uint32]:
         if dataset.n_rows < 2:
             raise ValueError("ELR needs two rows or more to have folds, but there is only one sample")
-        return fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed, learning.kept)[0]
+        return fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.kept)[0]

@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from .. import _core
-from .._learning.contract import LearnedParameters, Learning, as_number
+from .._learning.contract import FittedParameters, TrainingContext
 from .._utils.progress import stopping
-from .._utils.validation import is_whole
+from .._utils.validation import check_number, is_integer
 from ._base import ParameterLearner
 
 __all__ = ["AttributeWeighted", "Wanbia"]
@@ -36,13 +36,13 @@ Floats = npt.NDArray[np.float64]
 
 
 def _at_least_one(value: Any, parameter: str) -> int:
-    if not is_whole(value) or value < 1:
+    if not is_integer(value) or value < 1:
         raise ValueError(f"{parameter} must be a whole number of at least 1, but is {value!r}")
     return min(int(value), _ENOUGH)
 
 
-def _rows(learner: ParameterLearner, learning: Learning) -> _core.Dataset:
-    dataset = learning.dataset
+def _rows(learner: ParameterLearner, context: TrainingContext) -> _core.Dataset:
+    dataset = context.dataset
     if dataset is None:
         raise ValueError(f"{type(learner).__name__} needs all rows at once: use fit")
     return dataset
@@ -153,24 +153,24 @@ class AttributeWeighted(ParameterLearner):
         self.alpha = alpha
         self.max_depth = max_depth
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         n_trees = _at_least_one(self.n_trees, "n_trees")
         if n_trees > _MOST_TREES:
             raise ValueError(f"n_trees must be at most {_MOST_TREES:,}, but is {self.n_trees!r}")
-        bootstrap, alpha = as_number(self.bootstrap, "bootstrap"), as_number(self.alpha, "alpha")
+        bootstrap, alpha = check_number(self.bootstrap, "bootstrap"), check_number(self.alpha, "alpha")
         depths = _core.tree_depths(
             structure,
-            _rows(self, learning),
+            _rows(self, context),
             n_trees=n_trees,
             bootstrap=bootstrap,
             max_depth=None if self.max_depth is None else _at_least_one(self.max_depth, "max_depth"),
-            seed=learning.draw_seed(),
+            seed=context.draw_seed(),
             report=_watch(),
-            threads=learning.threads,
+            threads=context.threads,
         )
         weights = _core.weights_from_depths(depths)
-        core = _core.estimate_weighted(structure, learning.counts, weights, alpha, learning.class_prior)
-        return LearnedParameters(core, _shown(weights, structure))
+        core = _core.estimate_weighted(structure, context.counts, weights, alpha, context.class_prior)
+        return FittedParameters(core, _shown(weights, structure))
 
 
 class Wanbia(ParameterLearner):
@@ -243,39 +243,39 @@ class Wanbia(ParameterLearner):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _estimate(self, learning: Learning, structure: _core.Structure) -> LearnedParameters:
+    def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         if any(structure.parents):
             raise ValueError("Wanbia weights the features of naive Bayes, but the structure has arcs between features")
         self._check_settings()
-        rows, alpha = _rows(self, learning), as_number(self.alpha, "alpha")
+        rows, alpha = _rows(self, context), check_number(self.alpha, "alpha")
 
         def make(name: str) -> _core.WanbiaObjective:
             return _core.WanbiaObjective(
                 structure,
                 rows,
-                learning.counts,
+                context.counts,
                 alpha=alpha,
-                class_prior=learning.class_prior,
+                class_prior=context.class_prior,
                 objective=name,
                 renormalize=bool(self.renormalize),
             )
 
         objective = make(self.objective)
-        weights, value = self._best_weights(objective, np.ones(structure.n_features), learning.threads)
+        weights, value = self._best_weights(objective, np.ones(structure.n_features), context.threads)
         if self.objective == "mse":
             # Where naive Bayes is certain and wrong, squared errors are flat; likelihoods lead out of there.
-            start, _ = self._best_weights(make("cll"), weights, learning.threads)
-            other, other_value = self._best_weights(objective, start, learning.threads)
+            start, _ = self._best_weights(make("cll"), weights, context.threads)
+            other, other_value = self._best_weights(objective, start, context.threads)
             if other_value < value:
                 weights = other
-        return LearnedParameters(objective.network(weights), _shown(weights, structure))
+        return FittedParameters(objective.network(weights), _shown(weights, structure))
 
     def _check_settings(self) -> None:
         if self.objective not in ("cll", "mse"):
             raise ValueError(f"objective must be 'cll' or 'mse', but is {self.objective!r}")
         if not isinstance(self.renormalize, (bool, np.bool_)):
             raise TypeError(f"renormalize must be True or False, but is {self.renormalize!r}")
-        if not 0 <= as_number(self.tol, "tol") < np.inf:
+        if not 0 <= check_number(self.tol, "tol") < np.inf:
             raise ValueError(f"tol must be a number that is not negative, but is {self.tol!r}")
         _at_least_one(self.max_iter, "max_iter")
 

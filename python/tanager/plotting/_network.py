@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._layout import Layout, Point, layered_layout
-from .._utils.validation import is_whole
+from .._utils.validation import is_integer
 from ..network._strengths import arc_strength, quick_joint
 from ..network._summary import one_line
 from ._boxes import Box, class_box, draw_box, feature_box, groups_of_classes
@@ -91,7 +91,7 @@ def plot_network(
     """
     check_matplotlib()
     for name, value in (("max_values", max_values), ("max_classes", max_classes)):
-        if not is_whole(value) or value < 2:
+        if not is_integer(value) or value < 2:
             raise ValueError(f"{name} must be a whole number of at least 2, but is {value!r}")
     drawn, found = _resolve(network)
     with_class = _shows_class_arcs(drawn, class_arcs)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.text import counted, shown_apart
-from .._utils.validation import is_whole
+from .._utils.text import distinct_labels, plural
+from .._utils.validation import is_integer
 from ..evaluation._curves import Reliability, RocCurve, reliability, roc_curve
 from ..evaluation._scoring import checked
 from ._style import (
@@ -85,7 +85,7 @@ def plot_reliability(
         fontsize=FONT_SIZE * 0.8,
     )  # fmt: skip
     of_what = clf.of if clf.of == "the predicted class" else short(clf.of)
-    title = f"expected calibration error {clf.expected_error:.3f}, {counted(int(clf.n.sum()), 'row')}"
+    title = f"expected calibration error {clf.expected_error:.3f}, {plural(int(clf.n.sum()), 'row')}"
     titled(ax, title, f"predicted probability of {of_what}", "share that came true")
     return ax
 
@@ -120,7 +120,7 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
     >>> ax = tg.plotting.plot_roc(clf, data.X[1::2], data.y[1::2])
     """
     check_matplotlib()
-    if not is_whole(max_classes) or not 1 <= max_classes <= len(COLORS):
+    if not is_integer(max_classes) or not 1 <= max_classes <= len(COLORS):
         raise ValueError(f"max_classes must be a whole number from 1 to {len(COLORS)}, but is {max_classes!r}")
     curves, rest, title = _curves_of(clf, X, y, int(max_classes))
     against = "AUC against all others" if title.startswith("mean") else "AUC"
@@ -129,7 +129,7 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
     for curve in rest:
         (other,) = ax.plot(curve.false_positive, curve.true_positive, color=gray(ax, OTHERS), linewidth=0.8, zorder=2)
     areas = [curve.auc for curve in rest]
-    entries = [(other, f"{counted(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}")] if rest else []
+    entries = [(other, f"{plural(len(rest), 'other')}: {min(areas):.3f} to {max(areas):.3f}")] if rest else []
     for color, name, (_, curve) in zip(COLORS, distinct([name for name, _ in curves], 24), curves, strict=False):
         lines = ax.plot(curve.false_positive, curve.true_positive, color=hue(ax, color), linewidth=1.6, zorder=3)
         entries.append((lines[0], f"{name}: {curve.auc:.3f}"))
@@ -162,10 +162,10 @@ def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, Roc
         return _finite(found), [], f"ROC of {short(whose.pop())}" if len(whose) == 1 else "ROC"
     proba, classes = _predicted(clf, X, y)
     labels = classes.tolist()
-    names = shown_apart(labels)
+    names = distinct_labels(labels)
     if len(labels) == 2:
         curve = roc_curve(y, proba, classes)
-        return _finite([(names[1], curve)]), [], f"ROC of {short(names[1])}, {counted(len(proba), 'row')}"
+        return _finite([(names[1], curve)]), [], f"ROC of {short(names[1])}, {plural(len(proba), 'row')}"
     asked = [(name, roc_curve(y, proba, classes, of=label)) for name, label in zip(names, labels, strict=True)]
     drawn = _finite(asked)
     _, truth = checked(y, proba, classes)
@@ -173,7 +173,7 @@ def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, Roc
     by_rows = sorted(drawn, key=lambda item: -counts[item[0]])
     kept = by_rows if len(by_rows) <= most else by_rows[: most - 1] if most > 1 else by_rows[:1]
     chosen = {name for name, _ in kept}
-    title = f"mean AUC {np.mean([curve.auc for _, curve in drawn]):.3f}, {counted(len(proba), 'row')}"
+    title = f"mean AUC {np.mean([curve.auc for _, curve in drawn]):.3f}, {plural(len(proba), 'row')}"
     own = [(name, curve) for name, curve in drawn if name in chosen]
     return own, [curve for name, curve in drawn if name not in chosen], title
 

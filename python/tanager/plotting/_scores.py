@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._learning.fit_trace import FitTrace
-from .._learning.traces import SearchTrace
-from .._utils.text import counted
+from .._learning.traces import FitTrace, SearchTrace
+from .._utils.text import plural
 from ..evaluation._learning_curve import LearningCurve, learning_curve
 from ..evaluation._result import CrossValidation
 from ..explain._text import signed
@@ -81,8 +80,8 @@ def plot_search(trace: Any, ax: Any = None) -> Any:
     end = SEARCH_ENDS.get(found.stopped, found.stopped)
     place = {"transform": ax.get_yaxis_transform(), "in_layout": False}
     write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color=gray(ax, 0.5), **place)
-    steps, candidates = counted(len(found) - 1, "step"), counted(found.n_candidates, "candidate")
-    folds = counted(found.fold_scores.shape[1], "fold")
+    steps, candidates = plural(len(found) - 1, "step"), plural(found.n_candidates, "candidate")
+    folds = plural(found.fold_scores.shape[1], "fold")
     titled(ax, f"{steps}, {candidates}", f"{found.objective.replace('_', ' ')} in {folds}, and its mean")
     return ax
 
@@ -122,7 +121,7 @@ def plot_scores(result: CrossValidation, score: str | None = None, ax: Any = Non
         if len(means) <= _MOST_ROWS:
             _beside(ax, y, f"{mean:.4g}")
     better = "larger is better" if result._greater_is_better[score] else "smaller is better"
-    titled(ax, f"{counted(result.n_folds, 'fold')}, and their mean", f"{score.replace('_', ' ')} ({better})")
+    titled(ax, f"{plural(result.n_folds, 'fold')}, and their mean", f"{score.replace('_', ' ')} ({better})")
     return ax
 
 
@@ -186,7 +185,7 @@ def plot_learning_curve(
     ax.set_axisbelow(True)
     legend(ax, entries, loc="best")
     n_splits = next(iter(clf.scores.values()))[score].shape[1]
-    title = f"mean and standard deviation of {counted(n_splits, 'split')}, {counted(clf.n_test, 'test row')}"
+    title = f"mean and standard deviation of {plural(n_splits, 'split')}, {plural(clf.n_test, 'test row')}"
     titled(ax, title, "training rows", score.replace("_", " "))
     return ax
 
@@ -250,7 +249,7 @@ def _draw_iterations(trace: FitTrace, ax: Any) -> Any:
     ax.axvline(trace.n_iter, color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     quiet(ax)
     what = "mean ln P(class | features) of rows held out" if tuned else "objective on the training rows"
-    titled(ax, f"{counted(trace.n_iter, 'iteration')}; stopped: {trace.stopped}", "iteration", what)
+    titled(ax, f"{plural(trace.n_iter, 'iteration')}; stopped: {trace.stopped}", "iteration", what)
     return ax
 
 

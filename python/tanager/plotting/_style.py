@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
-from .._utils.text import shown
+from .._utils.text import display_label
 
 #: Height of a line, relative to the font size.
 LINE = 1.75
@@ -118,7 +118,7 @@ def thickness(strength: float) -> float:
 
 def short(label: Any, most: int = 32) -> str:
     """Return a label as a line that is not too long: where it is, its middle is left out, since ends tell names apart."""
-    text = shown(label)
+    text = display_label(label)
     if len(text) <= most:
         return text
     tail = (most - 1) // 3
@@ -130,7 +130,7 @@ def distinct(labels: Iterable[Any], most: int = 32) -> list[str]:
 
     Where what is left out is what differs, the beginning and the end that all long ones share are left out instead.
     """
-    texts = [shown(label) for label in labels]
+    texts = [display_label(label) for label in labels]
     found = [short(text, most) for text in texts]
     if len(set(found)) == len(set(texts)):
         return found

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._learning.contract import as_number
-from .._utils.validation import is_whole
+from .._utils.validation import check_number, is_integer
 
 Floats = npt.NDArray[np.float64]
 #: Draws `size` times the joint probabilities of a row with every class: (generator, size) -> (size, n_classes).
@@ -107,9 +106,9 @@ def acll_constants(
     _check_classes(n_classes)
     check_assumption(assumption)
     if assumption == "uniform":
-        return AcllConstants(*_core.uniform_acll_constants(int(n_classes), 1.0 if p is None else as_number(p, "p")))
-    rows = math.inf if b is None else as_number(b, "b")
-    return AcllConstants(*_core.dirichlet_acll_constants(int(n_classes), as_number(a, "a"), rows))
+        return AcllConstants(*_core.uniform_acll_constants(int(n_classes), 1.0 if p is None else check_number(p, "p")))
+    rows = math.inf if b is None else check_number(b, "b")
+    return AcllConstants(*_core.dirichlet_acll_constants(int(n_classes), check_number(a, "a"), rows))
 
 
 def estimate_acll_constants(sampler: Sampler, n_samples: int = 100_000, random_state: Any = None) -> AcllEstimate:
@@ -143,7 +142,7 @@ def estimate_acll_constants(sampler: Sampler, n_samples: int = 100_000, random_s
     """
     if not callable(sampler):
         raise TypeError(f"sampler must be a function of (rng, size), but is of type {type(sampler).__name__}")
-    if not is_whole(n_samples) or n_samples < 3:
+    if not is_integer(n_samples) or n_samples < 3:
         raise ValueError(f"n_samples must be a whole number of at least three, but is {n_samples!r}")
     rng = np.random.default_rng(random_state)
     sums, logs, left, n_classes = [], [], int(n_samples), None
@@ -176,7 +175,7 @@ def uniform_sampler(n_classes: int, p: float = 1.0) -> Sampler:
     (2, 3)
     """
     _check_classes(n_classes)
-    scale = as_number(p, "p")
+    scale = check_number(p, "p")
     if not 0 < scale <= 1:
         raise ValueError(f"p must be above 0 and at most 1, but is {p!r}")
     # 1 - u is never zero.
@@ -203,7 +202,7 @@ def dirichlet_sampler(n_classes: int, a: float = 1.0, b: float = 1000.0) -> Samp
     (2, 3)
     """
     _check_classes(n_classes)
-    of_class, rest = as_number(a, "a"), as_number(b, "b")
+    of_class, rest = check_number(a, "a"), check_number(b, "b")
     if not (of_class > 0 and rest > 0 and math.isfinite(of_class + rest)):
         raise ValueError(f"a and b must be positive and finite, but are {a!r} and {b!r}")
 
@@ -222,7 +221,7 @@ def check_assumption(assumption: Any) -> None:
 
 
 def _check_classes(n_classes: Any) -> None:
-    if not is_whole(n_classes) or n_classes < 1:
+    if not is_integer(n_classes) or n_classes < 1:
         raise ValueError(f"n_classes must be a whole number of at least one, but is {n_classes!r}")
 
 
@@ -259,8 +258,8 @@ def _fit_line(x: Floats, y: Floats) -> AcllEstimate:
 def acll_settings(assumption: Any, a: Any, b: Any, pseudo_counts: Any) -> tuple[str, float, float | None, float]:
     """Return the settings of the score as the core takes them, or say what is wrong with one."""
     check_assumption(assumption)
-    rows = None if b is None else as_number(b, "b")
-    of_class, least = as_number(a, "a"), as_number(pseudo_counts, "pseudo_counts")
+    rows = None if b is None else check_number(b, "b")
+    of_class, least = check_number(a, "a"), check_number(pseudo_counts, "pseudo_counts")
     for value, name in ((of_class, "a"), (rows, "b"), (least, "pseudo_counts")):
         if value is not None and not value > 0:
             raise ValueError(f"{name} must be positive, but is {value!r}")

@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import _core
 from .._encoding.encoder import Table, encode_labels, learn_encoding, read_table
-from .._learning.contract import as_number
-from .._learning.names import position_of, read_arcs
+from .._learning.names import feature_position, read_arcs
+from .._utils.validation import check_number
 from ._acll import (
     acll_settings,
 )
@@ -107,10 +107,10 @@ def family_score(
     """
     if score not in _SCORES:
         raise ValueError(f"score must be one of {', '.join(_SCORES)}, but is {score!r}")
-    size = as_number(equivalent_sample_size, "equivalent_sample_size")
+    size = check_number(equivalent_sample_size, "equivalent_sample_size")
     settings = acll_settings(assumption, a, b, pseudo_counts)
     table, names = _read_named(X)
-    feature, found = position_of(child, names, "child"), [position_of(p, names, "parent") for p in parents]
+    feature, found = feature_position(child, names, "child"), [feature_position(p, names, "parent") for p in parents]
     counts = _count(table, y, [(feature, found)] if found else [])
     if score == "acll":
         return _core.acll_family_score(counts, feature, found, *settings)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from .._learning.contract import LearnedStructure, Learning, Requirements, Settings
+from .._learning.contract import FittedStructure, Requirements, TrainingContext
+from .._learning.settings import Settings
 
 
 class StructureLearner(Settings, ABC):
@@ -23,5 +24,5 @@ class StructureLearner(Settings, ABC):
         """Say what must be counted before `_learn` is called."""
 
     @abstractmethod
-    def _learn(self, learning: Learning) -> LearnedStructure:
+    def _learn(self, context: TrainingContext) -> FittedStructure:
         """Return the feature parents of every feature."""

@@ -9,9 +9,9 @@ from threading import Event
 from typing import Any
 
 from .. import _core
-from .._learning.contract import LearnedStructure, Learning, Requirements, as_number
+from .._learning.contract import FittedStructure, Requirements, TrainingContext
 from .._utils.progress import stopping
-from .._utils.validation import is_whole
+from .._utils.validation import check_number, is_integer
 from ._base import StructureLearner
 
 #: Limits may be any whole number; above this one, no search meets them.
@@ -68,21 +68,23 @@ class ConstraintSearch(StructureLearner):
         value = getattr(self, name)
         if value is None:
             return None
-        if not is_whole(value) or value < 0:
+        if not is_integer(value) or value < 0:
             raise ValueError(f"{name} must be a whole number that is not negative or None, but is {value!r}")
         return min(int(value), _ENOUGH)
 
     def _checked_min_rows(self) -> float:
-        value = as_number(self.min_rows, "min_rows")
+        value = check_number(self.min_rows, "min_rows")
         if not 0 <= value < math.inf:
             raise ValueError(f"min_rows must be finite and not negative, but is {self.min_rows!r}")
         return value
 
-    def _search(self, core: Callable[..., tuple[_core.Structure, float, int]], learning: Learning) -> LearnedStructure:
-        dataset = learning.dataset
+    def _search(
+        self, core: Callable[..., tuple[_core.Structure, float, int]], context: TrainingContext
+    ) -> FittedStructure:
+        dataset = context.dataset
         if dataset is None:
             raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
-        names, given = learning.feature_names, self._strength()
+        names, given = context.feature_names, self._strength()
         structure, threshold, _ = core(
             dataset,
             test=self.test,
@@ -92,11 +94,11 @@ class ConstraintSearch(StructureLearner):
             min_rows=self._checked_min_rows(),
             tie_order=sorted(range(len(names)), key=names.__getitem__),
             report=_reporter(stopping.get()),
-            threads=learning.threads,
+            threads=context.threads,
         )
-        for name, n_parents in zip([*names, learning.class_name], self._numbers_of_parents(structure), strict=True):
+        for name, n_parents in zip([*names, context.class_name], self._numbers_of_parents(structure), strict=True):
             self._check_parents(name, n_parents)
-        return LearnedStructure(structure, threshold=threshold)
+        return FittedStructure(structure, threshold=threshold)
 
     @abstractmethod
     def _numbers_of_parents(self, structure: _core.Structure) -> list[int]:
@@ -116,7 +118,7 @@ class ConstraintSearch(StructureLearner):
 def _number_or_auto(value: Any, name: str) -> float:
     if isinstance(value, str):
         raise ValueError(f"{name} must be a number or 'auto', but is {value!r}")  # noqa: TRY004
-    return as_number(value, name)
+    return check_number(value, name)
 
 
 def _reporter(stop: Event | None) -> Callable[[], None] | None:
@@ -191,8 +193,8 @@ class ConstraintAugmented(ConstraintSearch):
     0.0001
     """
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        return self._search(_core.learn_constraint_augmented, learning)
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        return self._search(_core.learn_constraint_augmented, context)
 
     def _numbers_of_parents(self, structure: _core.Structure) -> list[int]:
         return [len(found or ()) for found in structure.parents] + [0]
@@ -251,8 +253,8 @@ class ThreePhase(ConstraintSearch):
     [('class', 'x4')]
     """
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        return self._search(_core.learn_three_phase, learning)
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        return self._search(_core.learn_three_phase, context)
 
     def _numbers_of_parents(self, structure: _core.Structure) -> list[int]:
         of_features = zip(structure.parents, structure.class_children, strict=True)

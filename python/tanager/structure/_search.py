@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
-from .._learning.contract import LearnedStructure, Learning, Parents, Requirements, as_number
+from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
 from .._learning.folds import fold_of_row
 from .._learning.names import read_arcs
 from .._learning.traces import SearchStep, SearchTrace
 from .._utils.progress import Show, live_bar, stopping
-from .._utils.validation import check_table_sizes, is_whole
+from .._utils.validation import check_number, check_table_sizes, is_integer
 from ..network._queries import naming_features
 from ._base import StructureLearner
 
@@ -59,15 +59,15 @@ class WrapperSearch(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
         if self.objective not in ("accuracy", "log_score"):
             raise ValueError(f"objective must be 'accuracy' or 'log_score', but is {self.objective!r}")
-        as_number(self.epsilon, "epsilon")
-        as_number(self.alpha, "alpha")
-        if self.max_steps is not None and (not is_whole(self.max_steps) or self.max_steps < 0):
+        check_number(self.epsilon, "epsilon")
+        check_number(self.alpha, "alpha")
+        if self.max_steps is not None and (not is_integer(self.max_steps) or self.max_steps < 0):
             raise ValueError(
                 f"max_steps must be a whole number that is not negative or None, but is {self.max_steps!r}"
             )
         if self.time_limit is not None:
-            as_number(self.time_limit, "time_limit")
-        if not is_whole(self.memory_limit) or self.memory_limit < 0:
+            check_number(self.time_limit, "time_limit")
+        if not is_integer(self.memory_limit) or self.memory_limit < 0:
             raise ValueError(f"memory_limit must be a number of bytes, but is {self.memory_limit!r}")
         for what in ("start", "required", "forbidden"):
             self._arcs(what, feature_names, class_name)
@@ -83,38 +83,38 @@ class WrapperSearch(StructureLearner):
         given = getattr(self, what)
         return [] if given is None else read_arcs(given, feature_names, class_name, what).between_features
 
-    def _start(self, learning: Learning) -> Parents | None:
+    def _start(self, context: TrainingContext) -> Parents | None:
         if self.start is None:
             return None
-        parents: list[list[int]] = [[] for _ in learning.feature_names]
-        for parent, child in self._arcs("start", learning.feature_names, learning.class_name):
+        parents: list[list[int]] = [[] for _ in context.feature_names]
+        for parent, child in self._arcs("start", context.feature_names, context.class_name):
             parents[child].append(parent)
         return [*parents]
 
-    def _check_start(self, learning: Learning) -> None:
+    def _check_start(self, context: TrainingContext) -> None:
         """Refuse tables of the start that are too large before they are made; those without arcs were counted already."""
         if self.start is None and self.required is None:
             return
-        parents: list[set[int]] = [set() for _ in learning.feature_names]
+        parents: list[set[int]] = [set() for _ in context.feature_names]
         for what in ("start", "required"):
-            for parent, child in self._arcs(what, learning.feature_names, learning.class_name):
+            for parent, child in self._arcs(what, context.feature_names, context.class_name):
                 parents[child].add(parent)
         families = [(child, sorted(found)) for child, found in enumerate(parents)]
-        counts = learning.counts
-        check_table_sizes(learning.feature_names, counts.cardinalities, counts.n_classes, families)
+        counts = context.counts
+        check_table_sizes(context.feature_names, counts.cardinalities, counts.n_classes, families)
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        dataset = learning.dataset
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        dataset = context.dataset
         if dataset is None:
             raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
         if dataset.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more to have folds, but there is only one sample"
             )
-        names = learning.feature_names
-        self._check_start(learning)
-        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, learning.draw_seed, learning.kept)
-        with live_bar(learning.verbose) as show, naming_features(names):
+        names = context.feature_names
+        self._check_start(context)
+        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.kept)
+        with live_bar(context.verbose) as show, naming_features(names):
             found = _core.search_structure(
                 dataset,
                 folds,
@@ -122,17 +122,17 @@ class WrapperSearch(StructureLearner):
                 objective=self.objective,
                 max_parents=self._max_parents(),
                 symmetric=self._is_symmetric(),
-                alpha=as_number(self.alpha, "alpha"),
-                class_prior=learning.class_prior,
-                epsilon=as_number(self.epsilon, "epsilon"),
-                start=self._start(learning),
-                required=self._arcs("required", names, learning.class_name),
-                forbidden=self._arcs("forbidden", names, learning.class_name),
+                alpha=check_number(self.alpha, "alpha"),
+                class_prior=context.class_prior,
+                epsilon=check_number(self.epsilon, "epsilon"),
+                start=self._start(context),
+                required=self._arcs("required", names, context.class_name),
+                forbidden=self._arcs("forbidden", names, context.class_name),
                 max_steps=None if self.max_steps is None else min(int(self.max_steps), _ENOUGH),
-                time_limit=None if self.time_limit is None else as_number(self.time_limit, "time_limit"),
+                time_limit=None if self.time_limit is None else check_number(self.time_limit, "time_limit"),
                 memory_limit=min(int(self.memory_limit), _ENOUGH),
                 report=self._reporter(show, stopping.get()),
-                threads=learning.threads,
+                threads=context.threads,
             )
         trace = self._trace(found, names)
         if trace.stopped in ("interrupted", "time limit"):
@@ -142,7 +142,7 @@ class WrapperSearch(StructureLearner):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return LearnedStructure(found["structure"], trace)
+        return FittedStructure(found["structure"], trace)
 
     def _reporter(self, show: Show | None, stop: Event | None) -> Callable[[int, float, int, int], None] | None:
         def report(steps: int, score: float, done: int, batch: int) -> None:
@@ -257,7 +257,7 @@ class HillClimb(WrapperSearch):
         self.symmetric = symmetric
 
     def _max_parents(self) -> int:
-        if not is_whole(self.max_parents) or self.max_parents < 1:
+        if not is_integer(self.max_parents) or self.max_parents < 1:
             raise ValueError(f"max_parents must be a whole number of at least 1, but is {self.max_parents!r}")
         return min(int(self.max_parents), _ENOUGH)
 
@@ -327,8 +327,8 @@ class ForwardJoin(WrapperSearch):
 
     _method = "forward-join"
 
-    def _start(self, learning: Learning) -> Parents | None:
-        parents = super()._start(learning)
+    def _start(self, context: TrainingContext) -> Parents | None:
+        parents = super()._start(context)
         if parents is None:
             return None
         named = {feature for child, found in enumerate(parents) if found for feature in (child, *found)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from .. import _core
-from .._learning.contract import LearnedStructure, Learning, Parents, Requirements, resolve
-from .._learning.names import position_of, read_arcs, read_features
-from .._utils.validation import is_whole
+from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
+from .._learning.names import feature_position, read_arcs, read_features
+from .._learning.settings import resolve
+from .._utils.validation import is_integer
 from ..scores._acll import acll_settings
 from ._base import StructureLearner
 from ._constraint import ConstraintAugmented, ThreePhase
@@ -31,8 +32,8 @@ class NaiveBayes(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         return "singles", []
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        return LearnedStructure([[] for _ in learning.feature_names])
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        return FittedStructure([[] for _ in context.feature_names])
 
 
 class ChowLiu(StructureLearner):
@@ -72,12 +73,12 @@ class ChowLiu(StructureLearner):
         if self.score not in ("loglik", "aic", "bic"):
             raise ValueError(f"score must be 'loglik', 'aic' or 'bic', but is {self.score!r}")
         if self.root is not None:
-            position_of(self.root, feature_names, "root")
+            feature_position(self.root, feature_names, "root")
         return "pairs", []
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        root = None if self.root is None else position_of(self.root, learning.feature_names, "root")
-        return LearnedStructure(_core.learn_chow_liu(learning.counts, self.score, root, learning.threads))
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        root = None if self.root is None else feature_position(self.root, context.feature_names, "root")
+        return FittedStructure(_core.learn_chow_liu(context.counts, self.score, root, context.threads))
 
 
 class AcllTree(StructureLearner):
@@ -139,13 +140,13 @@ class AcllTree(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         acll_settings(self.assumption, self.a, self.b, self.pseudo_counts)
         if self.root is not None:
-            position_of(self.root, feature_names, "root")
+            feature_position(self.root, feature_names, "root")
         return "pairs", []
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        root = None if self.root is None else position_of(self.root, learning.feature_names, "root")
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        root = None if self.root is None else feature_position(self.root, context.feature_names, "root")
         settings = acll_settings(self.assumption, self.a, self.b, self.pseudo_counts)
-        return LearnedStructure(_core.learn_acll_tree(learning.counts, *settings, root, learning.threads))
+        return FittedStructure(_core.learn_acll_tree(context.counts, *settings, root, context.threads))
 
 
 class KDB(StructureLearner):
@@ -190,7 +191,7 @@ class KDB(StructureLearner):
 
     @property
     def _needs_rows(self) -> bool:  # type: ignore[override]
-        return is_whole(self.k) and self.k > 1  # anything else is refused when it is used
+        return is_integer(self.k) and self.k > 1  # anything else is refused when it is used
 
     @property
     def _passes(self) -> int:
@@ -199,13 +200,13 @@ class KDB(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         return "pairs" if self._checked_k() > 0 else "singles", []
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
+    def _learn(self, context: TrainingContext) -> FittedStructure:
         # More parents than features mean the same as all of them.
-        k = min(self._checked_k(), len(learning.feature_names))
-        return LearnedStructure(_core.learn_kdb(learning.counts, k, learning.threads))
+        k = min(self._checked_k(), len(context.feature_names))
+        return FittedStructure(_core.learn_kdb(context.counts, k, context.threads))
 
     def _checked_k(self) -> int:
-        if not is_whole(self.k) or self.k < 0:
+        if not is_integer(self.k) or self.k < 0:
             raise ValueError(f"k must be a whole number of at least zero, but is {self.k!r}")
         return int(self.k)
 
@@ -253,8 +254,8 @@ class FixedStructure(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
         return "singles", self._structure(feature_names, class_name).counted_families
 
-    def _learn(self, learning: Learning) -> LearnedStructure:
-        return LearnedStructure(self._structure(learning.feature_names, learning.class_name))
+    def _learn(self, context: TrainingContext) -> FittedStructure:
+        return FittedStructure(self._structure(context.feature_names, context.class_name))
 
     def _structure(self, feature_names: list[str], class_name: str) -> _core.Structure:
         if self.class_arcs not in ("all", "listed"):
@@ -286,8 +287,8 @@ class KnownStructure(StructureLearner):
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
         return "singles", self.structure.counted_families
 
-    def _learn(self, learning: Learning) -> LearnedStructure:  # noqa: ARG002
-        return LearnedStructure(self.structure)
+    def _learn(self, context: TrainingContext) -> FittedStructure:  # noqa: ARG002
+        return FittedStructure(self.structure)
 
 
 BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {

@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._learning.folds import resolve_seed
-from .._utils.validation import effective_threads, is_whole
+from .._utils.random import resolve_seed
+from .._utils.validation import is_integer, n_threads
 from ._mp import log_determinant
 from ._weights import read_weights
 
@@ -127,7 +127,7 @@ def edge_probabilities(log_weights: Any, n_jobs: int | None = None) -> npt.NDArr
            [0.6, 0. , 0.8],
            [0.6, 0.8, 0. ]])
     """
-    return _core.edge_probabilities(read_weights(log_weights).to_core(), effective_threads(n_jobs))
+    return _core.edge_probabilities(read_weights(log_weights).to_core(), n_threads(n_jobs))
 
 
 def map_tree(log_weights: Any) -> MapTree:
@@ -187,7 +187,7 @@ def tree_entropy(log_weights: Any, n_jobs: int | None = None) -> float:
     >>> round(np.exp(tree_entropy(np.zeros((4, 4)))))
     16
     """
-    return _core.tree_entropy(read_weights(log_weights).to_core(), effective_threads(n_jobs))
+    return _core.tree_entropy(read_weights(log_weights).to_core(), n_threads(n_jobs))
 
 
 def sample_trees(
@@ -229,14 +229,14 @@ def sample_trees(
     >>> len(np.unique(trees, axis=0))
     16
     """
-    if not is_whole(n_samples) or n_samples < 0:
+    if not is_integer(n_samples) or n_samples < 0:
         raise ValueError(f"n_samples must be a whole number that is not negative, but is {n_samples!r}")
     if n_samples > _MOST_TREES:
         raise ValueError(f"n_samples must be at most {_MOST_TREES:,}, but is {n_samples:,}")
     weights = read_weights(log_weights).to_core()
     seed = resolve_seed(random_state)
     drawn = seed() if callable(seed) else seed
-    return _core.sample_trees(weights, int(n_samples), drawn, effective_threads(n_jobs))
+    return _core.sample_trees(weights, int(n_samples), drawn, n_threads(n_jobs))
 
 
 def log_tree_sum_mp(log_weights: Any, digits: int | None = None) -> Any:
@@ -271,7 +271,7 @@ def log_tree_sum_mp(log_weights: Any, digits: int | None = None) -> Any:
     >>> print(f"{log_tree_sum(weights):.10f} {float(log_tree_sum_mp(weights)):.10f}")
     -499.6867383125 -499.6867383125
     """
-    if digits is not None and (not is_whole(digits) or digits < 1):
+    if digits is not None and (not is_integer(digits) or digits < 1):
         raise ValueError(f"digits must be None or a whole number above zero, but is {digits!r}")
     given = read_weights(log_weights)
     given.to_core()  # refuses what is out of all bounds, in the same words

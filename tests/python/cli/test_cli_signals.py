@@ -97,9 +97,9 @@ DEAF = """
 import os, signal, sys, time
 from tanager.cli.tables.spool import KeptFile
 from tanager.cli.signals import ended_by_signals
-from tanager._utils.files import whole_file
+from tanager._utils.files import atomic_write
 
-with ended_by_signals(program=True), whole_file("p.csv"):
+with ended_by_signals(program=True), atomic_write("p.csv"):
     kept = KeptFile()
     try:
         os.kill(os.getpid(), signal.SIGINT)

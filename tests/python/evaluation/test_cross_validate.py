@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 import tanager as tg
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager._learning.contract import LearnedStructure
+from tanager._learning.contract import FittedStructure
 from tanager.evaluation import _counted_folds, accuracy, auc, conditional_log_likelihood, cross_validate, log_score
 
 SCORES = {"accuracy": accuracy, "log_score": log_score, "cll": conditional_log_likelihood, "auc": auc}
@@ -430,8 +430,8 @@ def test_declared_categories_and_class_priors(counted):
 
 
 class Interrupted(st.NaiveBayes):
-    def _learn(self, learning):
-        found = super()._learn(learning)
+    def _learn(self, context):
+        found = super()._learn(context)
         trace = st.SearchTrace([], "accuracy", "interrupted", 0, 0.0)
         return type(found)(found.parents, trace)
 
@@ -449,15 +449,15 @@ class Seeded(st.StructureLearner):
     def _requirements(self, feature_names, class_name):
         return "singles", []
 
-    def _learn(self, learning):
-        assert learning.dataset.n_rows == learning.counts.n_rows
-        assert learning.dataset.cardinalities == learning.counts.cardinalities
-        rng = np.random.default_rng(learning.draw_seed())
-        order = rng.permutation(len(learning.feature_names)).tolist()
+    def _learn(self, context):
+        assert context.dataset.n_rows == context.counts.n_rows
+        assert context.dataset.cardinalities == context.counts.cardinalities
+        rng = np.random.default_rng(context.draw_seed())
+        order = rng.permutation(len(context.feature_names)).tolist()
         parents = [[] for _ in order]
         for parent, child in pairwise(order):
             parents[child] = [parent]
-        return LearnedStructure(parents)
+        return FittedStructure(parents)
 
 
 @pytest.mark.parametrize("seed", [3, np.random.RandomState(3)], ids=["int", "RandomState"])

@@ -294,7 +294,7 @@ def test_parts_merge_to_the_whole(name):
     before = [None if part.schema is None else part.result().counts.cells() for part in parts]
     left, right = parts[0].merge(parts[1]).merge(parts[2]), parts[3].merge(parts[4])
     clf = clone(LEARNERS[name])
-    clf._learn_counted(left.merge(right).result())
+    clf._fit_counts(left.merge(right).result())
     learned_alike(clf, clone(LEARNERS[name]).fit(X, y), X)
     for part, cells in zip(parts[1:], before[1:], strict=True):
         np.testing.assert_array_equal(part.result().counts.cells(), cells)  # merging leaves parts as they are
@@ -313,7 +313,7 @@ def test_cuts_merge_to_those_of_the_whole(discretizer):
     cuts = parts[0].merge(parts[1]).merge(parts[2].merge(parts[3])).cuts()
     counted = CountedPart(clf, "outcome", cuts=cuts)
     counted.add(table)
-    clf._learn_counted(counted.result())
+    clf._fit_counts(counted.result())
     learned_alike(clf, tg.TANClassifier(discretizer=discretizer).fit(X, y), X)
 
 

@@ -14,7 +14,7 @@ import pytest
 from interrupts import interrupt_at
 
 import tanager as tg
-from tanager._utils.files import whole_file
+from tanager._utils.files import atomic_write
 
 WRITERS = {
     "report": lambda clf, path: clf.report(path),
@@ -168,7 +168,7 @@ def test_full_disks_are_told(write, tmp_path):
 
 
 def interrupted(path):
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
         raise KeyboardInterrupt
 
@@ -188,7 +188,7 @@ def test_interruptions_at_any_point_leave_no_other_file(tmp_path, old):
     path = tmp_path / "file"
 
     def write():
-        with whole_file(path) as file:
+        with atomic_write(path) as file:
             file.write(b"new")
 
     def tried(first, second):

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from ..._utils.text import shown, shown_apart
+from ..._utils.text import display_label, distinct_labels
 from ..options import add_json
 
 HELP = """
@@ -77,11 +77,11 @@ def _full(table: Any) -> str:
     given = [name for name in table.names if name != table.variable]
     others = [labels for i, labels in enumerate(table.labels) if i != axis]
     values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
-    texts = [shown_apart(labels) for labels in others]
-    lines = [[*map(shown, given), *shown_apart(table.labels[axis])]]
+    texts = [distinct_labels(labels) for labels in others]
+    lines = [[*map(display_label, given), *distinct_labels(table.labels[axis])]]
     for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
         lines.append([*(text[i] for text, i in zip(texts, index, strict=True)), *(f"{p:.4g}" for p in row)])
-    head = f"P({shown(table.variable)}{' | ' + ', '.join(map(shown, given)) if given else ''})"
+    head = f"P({display_label(table.variable)}{' | ' + ', '.join(map(display_label, given)) if given else ''})"
     return f"{head}\n{aligned(lines)}"
 
 
@@ -117,13 +117,13 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _cells_of(feature: dict[str, Any]) -> tuple[str, str, str, str]:
-    some = ", ".join(shown_apart(feature["values"])[:_FEW]) + (", ..." if len(feature["values"]) > _FEW else "")
+    some = ", ".join(distinct_labels(feature["values"])[:_FEW]) + (", ..." if len(feature["values"]) > _FEW else "")
     parents = feature.get("parents", ())
     return (
-        shown(feature["name"]),
+        display_label(feature["name"]),
         f"{feature['cardinality']:,}",
         some,
-        "left out" if parents is None else ", ".join(map(shown, parents)),
+        "left out" if parents is None else ", ".join(map(display_label, parents)),
     )
 
 
@@ -134,18 +134,20 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     classes = ", ".join(f"{label} ({p:.3g})" if p is not None else label for label, p in _class_shares(found))
     lines = [
         ("model", found["summary"]),
-        ("file", f"{shown(file['name'])}: format {file['format']}{size}, {counts}"),
+        ("file", f"{display_label(file['name'])}: format {file['format']}{size}, {counts}"),
         *((name, str(value)) for name, value in found["settings"].items()),
-        ("class", f"{shown(found['class'])}: {classes}"),
+        ("class", f"{display_label(found['class'])}: {classes}"),
     ]
     if found.get("arcs"):
-        arcs = [f"{shown(a)} → {shown(b)}" for a, b in found["arcs"] if found["class"] not in (a, b)]
+        arcs = [f"{display_label(a)} → {display_label(b)}" for a, b in found["arcs"] if found["class"] not in (a, b)]
         lines.append(
             ("arcs", ", ".join(arcs[:40]) + (f" and {len(arcs) - 40} more" if len(arcs) > 40 else "") or "none")
         )
     if "trees" in found:
         trees = found["trees"]
-        edges = ", ".join(f"{shown(a)} – {shown(b)} ({p:.2f})" for a, b, p in trees["most_probable_tree"])
+        edges = ", ".join(
+            f"{display_label(a)} – {display_label(b)} ({p:.2f})" for a, b, p in trees["most_probable_tree"]
+        )
         lines += [
             ("best tree", f"probability {trees['probability']:.3g}, entropy over trees {trees['entropy']:.3g}"),
             ("its edges", f"{edges} (probability of every edge)"),
@@ -155,4 +157,4 @@ def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _class_shares(found: dict[str, Any]) -> list[tuple[str, float | None]]:
     shares = found["class_probabilities"] or [None] * len(found["classes"])
-    return list(zip(shown_apart(found["classes"]), shares, strict=True))
+    return list(zip(distinct_labels(found["classes"]), shares, strict=True))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..._utils.files import whole_file as _whole_file
+from ..._utils.files import atomic_write as _whole_file
 from ..errors import InputError, ReadFailure
 from .formats import DASH, Format, is_gzip_name, standard_output
 
