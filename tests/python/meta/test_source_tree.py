@@ -57,7 +57,7 @@ HEADER_STAGES = {
 }
 TOP_LEVEL = {
     *("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "CHANGELOG.md"),
-    *("cpp", "python", "tests", "benchmarks", "docs", "third_party"),
+    *("cpp", "python", "tests", "benchmarks", "experiments", "docs", "third_party"),
 }
 LONGEST_FILE = 500
 CODE = {".py", ".pyi", ".cpp", ".hpp", ".cmake", ".in", ".toml", ".sh", ".js", ".css", ".html"}

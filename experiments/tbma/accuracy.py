@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from benchmarks import cut_tables
 from numpy.typing import NDArray
 
-from benchmarks import cut_tables
-from benchmarks.papers.page import Page
-from benchmarks.papers.runner import Part, Results
+from experiments.page import Page
+from experiments.runner import Part, Results
 
 VERSION = 1
 TABLES = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
-from benchmarks.papers import beyond, style
-from benchmarks.papers.beyond import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER
-from benchmarks.papers.page import Page, anchor, markdown
-from benchmarks.papers.paired import Ranks, ranks
-from benchmarks.papers.runner import Floats, Results
 from benchmarks.report import number
+
+from experiments import style
+from experiments.beyond import experiment as beyond
+from experiments.beyond.experiment import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER
+from experiments.page import Page, anchor, markdown
+from experiments.paired import Ranks, ranks
+from experiments.runner import Floats, Results
 
 HEADING = "Beyond the papers: all classifiers on all tables"
 SMALL = 1000  # rows

@@ -21,13 +21,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from benchmarks import cut_tables
 from numpy.typing import NDArray
 from scipy.stats import t
 
-from benchmarks import cut_tables
-from benchmarks.papers.page import Page
-from benchmarks.papers.paired import ROUNDING
-from benchmarks.papers.runner import Floats, Part, Results
+from experiments.page import Page
+from experiments.paired import ROUNDING
+from experiments.runner import Floats, Part, Results
 
 VERSION = 2
 #: The paper's names and ours. Which of three classes of flares it predicts is not said; only this one has four values.

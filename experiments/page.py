@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.lines import LINES, MORE
-from benchmarks.papers.runner import Results
+from experiments.lines import LINES, MORE
+from experiments.runner import Results
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.papers import mfe, style
-from benchmarks.papers.mfe import (
+from experiments import style
+from experiments.mfe import experiment as mfe
+from experiments.mfe.experiment import (
     BAYES,
     DEFAULTS,
     GRIDS,
@@ -17,8 +18,8 @@ from benchmarks.papers.mfe import (
     SPARSER,
     STRUCTURES,
 )
-from benchmarks.papers.page import Page
-from benchmarks.papers.runner import Floats, Results
+from experiments.page import Page
+from experiments.runner import Floats, Results
 
 TITLES = {"constraint-augmented": "general structures by the PC algorithm", "tan": "trees (TAN)"}
 LINE = "MFE, tables 2 and 3"

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from benchmarks.papers import acll
-from benchmarks.papers.acll import DIRICHLET, LL, PSEUDO_COUNTS, ROWS, THREE, TWO, UNIFORM
-from benchmarks.papers.page import Page
-from benchmarks.papers.runner import Floats, Part, Results
+from experiments.acll import experiment as acll
+from experiments.acll.experiment import DIRICHLET, LL, PSEUDO_COUNTS, ROWS, THREE, TWO, UNIFORM
+from experiments.page import Page
+from experiments.runner import Floats, Part, Results
 
 VERSION = 1
 POSITIONS, BLOCK, DRAWN = 5, 10, 100_000

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers import elr, style
-from benchmarks.papers.page import Page
-from benchmarks.papers.runner import Part, Results
+from experiments import style
+from experiments.elr import experiment as elr
+from experiments.page import Page
+from experiments.runner import Part, Results
 
 VERSION = 2
 TABLE, TRAIN = "chess", 2130

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.papers import elr, style
-from benchmarks.papers.elr import ACCURACY, AVAILABLE, ERROR_BAR, LIKELIHOOD, MISSING, OTHER_RULE
-from benchmarks.papers.elr_printed import COMPLETE, FIGURES, GAINS, INCOMPLETE, NOT_JUDGED, PRINTED, TABLE_IV, TABLE_V
-from benchmarks.papers.page import Page
-from benchmarks.papers.paired import Paired, compare
-from benchmarks.papers.runner import Floats, Results
+from experiments import style
+from experiments.elr import experiment as elr
+from experiments.elr.experiment import ACCURACY, AVAILABLE, ERROR_BAR, LIKELIHOOD, MISSING, OTHER_RULE
+from experiments.elr.printed import COMPLETE, FIGURES, GAINS, INCOMPLETE, NOT_JUDGED, PRINTED, TABLE_IV, TABLE_V
+from experiments.page import Page
+from experiments.paired import Paired, compare
+from experiments.runner import Floats, Results
 
 
 def both(results: Results, missing: float, first: str, second: str) -> tuple[Floats, Floats]:

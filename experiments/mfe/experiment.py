@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from benchmarks import tables
 from numpy.typing import NDArray
 
-from benchmarks import tables
-from benchmarks.papers.runner import Part, Results
+from experiments.runner import Part, Results
 
 VERSION = 2
 ADDED = 1e-4

@@ -19,11 +19,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from benchmarks import tables
 from numpy.typing import NDArray
 
-from benchmarks import tables
-from benchmarks.papers.elr_printed import COMPLETE, INCOMPLETE, PRINTED
-from benchmarks.papers.runner import Part
+from experiments.elr.printed import COMPLETE, INCOMPLETE, PRINTED
+from experiments.runner import Part
 
 VERSION = 2
 Rows = NDArray[np.intp]

@@ -16,10 +16,12 @@ from pathlib import Path
 
 from benchmarks.harness import ROOT
 
+from experiments.catalog import EXPERIMENTS
+
 #: Modules of tanager and of the experiments that do not change what comes out, by how their names begin.
 SHOWING = ("_plot", "_layout", "plotting", "_dot", "_average_html", "_explanation", "_demo", "_model_summary")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
-REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "advice")
+REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "catalog", "gist")
 
 
 def digest_of_code(experiment: str) -> str:
@@ -52,9 +54,9 @@ def digest_of_tanager() -> str:
 
 
 def sources_of(experiment: str) -> set[Path]:
-    """Return the files of an experiment: its module, and what that imports of the benchmarks."""
+    """Return the files of an experiment: its module, and what that imports of the experiments and benchmarks."""
     found: set[Path] = set()
-    waiting = [ROOT / "benchmarks" / "papers" / f"{experiment}.py"]
+    waiting = [ROOT.joinpath("experiments", *EXPERIMENTS[experiment][0].split(".")).with_suffix(".py")]
     while waiting:
         path = waiting.pop()
         if path in found or not path.is_file() or path.stem in REPORTING:
@@ -65,9 +67,9 @@ def sources_of(experiment: str) -> set[Path]:
 
 
 def imported(path: Path) -> Iterator[Path]:
-    """Go through the files of the benchmarks that a file imports."""
+    """Go through the files of the experiments and benchmarks that a file imports."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchmarks"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("benchmarks", "experiments")):
             base = ROOT.joinpath(*(node.module or "").split("."))
             yield base.with_suffix(".py")
             yield from (base / f"{alias.name}.py" for alias in node.names)

@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers import style
-from benchmarks.papers.elr import LIKELIHOOD, OTHER_RULE
-from benchmarks.papers.elr_truths import Truth, equal_features, first_feature
-from benchmarks.papers.page import Page
-from benchmarks.papers.paired import ROUNDING, Paired, compare
-from benchmarks.papers.runner import Floats, Part, Results
+from experiments import style
+from experiments.elr.experiment import LIKELIHOOD, OTHER_RULE
+from experiments.elr.truths import Truth, equal_features, first_feature
+from experiments.page import Page
+from experiments.paired import ROUNDING, Paired, compare
+from experiments.runner import Floats, Part, Results
 
 VERSION = 3
 EQUAL = range(6)  # features that are the same, in figure 8: none or one, two, ..., five

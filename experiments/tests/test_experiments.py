@@ -17,17 +17,24 @@ import numpy as np
 import pytest
 
 pytest.importorskip("scipy")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
 from benchmarks import tables
-from benchmarks.papers import acll, acll_trees, advice, beyond, bnc, code, elr, elr_figures, elr_report, runner, style
-from benchmarks.papers.__main__ import REPORT, main
-from benchmarks.papers.elr_printed import TABLE_V
-from benchmarks.papers.lines import LINES, MORE
-from benchmarks.papers.page import Page, markdown, sealed
-from benchmarks.papers.paired import compare, corrected_p, ranks
-from benchmarks.papers.plan import Plan
-from benchmarks.papers.runner import Cache, Part, Results, Row
+from experiments import code, runner, style
+from experiments.__main__ import REPORT, main
+from experiments.acll import experiment as acll
+from experiments.acll import trees as acll_trees
+from experiments.bnclassify import experiment as bnc
+from experiments.elr import experiment as elr
+from experiments.elr import figures as elr_figures
+from experiments.elr import report as elr_report
+from experiments.elr.printed import TABLE_V
+from experiments.lines import LINES
+from experiments.page import Page, markdown
+from experiments.paired import compare, corrected_p, ranks
+from experiments.plan import Plan
+from experiments.runner import Cache, Part, Results, Row
 
 
 @pytest.fixture(autouse=True)
@@ -212,14 +219,14 @@ def test_ranks_and_the_critical_difference() -> None:
 
 
 def test_the_plan_is_what_was_measured(tmp_path) -> None:
-    parts = [Part("x", "t", splits=(k, k + 1)) for k in (0, 2)]
+    parts = [Part("bnc", "t", splits=(k, k + 1)) for k in (0, 2)]
     cache = Cache(tmp_path)
-    cache.path = lambda part: tmp_path / f"{part.splits[0]}.json"  # such an experiment has no module
+    cache.path = lambda part: tmp_path / f"{part.splits[0]}.json"
     cache.write(parts[0], [], 3.0)
     Plan(tmp_path / "s.csv").measure(parts, cache)
     plan = Plan(tmp_path / "s.csv")
     assert [plan.seconds(part) for part in parts] == [3.0, 3.0]
-    assert plan.seconds(Part("x", "other")) == 1.5  # the mean of its experiment
+    assert plan.seconds(Part("bnc", "other")) == 1.5  # the mean of its experiment
     assert plan.elapsed([*parts, parts[0]], jobs=2) == 6.0
 
 
@@ -292,9 +299,9 @@ def test_other_versions_of_libraries_are_other_code(monkeypatch) -> None:
 
 def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
     names = {path.stem for path in code.sources_of("elr")}
-    assert {"elr", "elr_printed", "tables"} <= names
-    assert not names & {"elr_report", "page", "runner"}
-    assert "elr_truths" in {path.stem for path in code.sources_of("elr_figures")}
+    assert {"experiment", "printed", "tables"} <= names
+    assert not names & {"report", "page", "runner"}
+    assert "truths" in {path.stem for path in code.sources_of("elr_figures")}
     texts = ['"""One."""\nA = 1  # one\n', '"""Two."""\nA = 1\n', '"""One."""\nA = 2\n']
     for k, text in enumerate(texts):
         (tmp_path / f"{k}.py").write_text(text, encoding="utf-8")
@@ -308,8 +315,8 @@ def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
 @pytest.mark.parametrize("seconds", [0.01, 1.0])  # workers start; workers work
 def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> None:
     script = (
-        "import signal, sys\nfrom benchmarks.papers import runner, __main__ as command\n"
-        "from benchmarks.papers.plan import Plan\n"
+        "import signal, sys\nfrom experiments import runner, __main__ as command\n"
+        "from experiments.plan import Plan\n"
         "parts = [runner.Part('elr_figures', 'chain', ('OFE',), tuple(range(99999)), settings=(('rows', n),)) for n in (10, 20)]\n"
         "if __name__ == '__main__':\n"
         "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs in the background without it
@@ -317,7 +324,7 @@ def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> 
         "    sys.exit(command.main(['bnc']))\n"
     )
     (tmp_path / "long.py").write_text(script, encoding="utf-8")
-    known = os.pathsep.join(filter(None, (str(advice.ROOT), os.environ.get("PYTHONPATH"))))
+    known = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, str(tmp_path / "long.py"), str(tmp_path / "cache")]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True, env={**os.environ, "PYTHONPATH": known}
@@ -365,7 +372,7 @@ def test_what_cannot_be_is_told_before_anything_is_done(tmp_path, monkeypatch) -
 
 
 def test_a_quick_run_leaves_the_report_alone(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("benchmarks.papers.__main__.EXPERIMENTS", {"elr_figures": "elr_figures"})
+    monkeypatch.setattr("experiments.__main__.EXPERIMENTS", {"elr_figures": ("elr.figures", "elr.figures")})
     monkeypatch.setattr(elr_figures, "parts", lambda quick, seed: [])
     before = REPORT.read_bytes()
     assert main(["all", "--quick", "--cache", str(tmp_path)]) == 0
@@ -464,36 +471,3 @@ def test_a_method_looks_the_same_in_every_panel() -> None:
 def test_all_rooted_trees() -> None:
     # Cayley: n to the power of n - 1.
     assert [len(set(acll_trees.rooted_trees(n))) for n in (1, 2, 3, 4)] == [1, 2, 9, 64]
-
-
-def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
-    folder = advice.ROOT / "docs"
-    report = (folder / "reproduction.md").read_text(encoding="utf-8")
-    assert "A quick run" not in report
-    text = report.rpartition("\n<!-- ")[0]
-    assert sealed(text) == report  # the program wrote all of it
-    assert sealed(text.replace("1", "2", 1)) != report
-    sections = report.split("\n### ")[1:]
-    for line in (*LINES, *MORE):  # every claim that is not met has a reason
-        (section,) = (found for found in sections if found.startswith(f"{line}\n"))
-        assert "**not met** |" not in section
-    for line in LINES:
-        assert f"\n### {line}\n" in report
-        assert f"| [{line}](#" in report
-    shown = {path.partition(")")[0] for path in report.split("](reproduction/")[1:]}
-    assert shown == {path.name for path in (folder / "reproduction").iterdir()}
-
-
-def test_the_readme_advises_with_the_figures_of_the_report(tmp_path) -> None:
-    report = (advice.ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    readme = advice.README.read_text(encoding="utf-8")
-    assert advice.block(report) in readme
-    table = advice.gist(report)
-    advised = {advice.SMALL: "SSTBMATAN", advice.LARGE: "TAN BIC ELR", advice.ACCURACY: "TAN BIC ELR"}
-    for column, method in advised.items():  # none of tanager's is clearly better where one is recommended
-        assert f"rank {table[method][column]} " in readme
-        assert float(table[method][column]) <= 0.5 + min(float(table[name][column]) for name in beyond.TANAGER)
-    other = tmp_path / "README.md"
-    other.write_text(f"before\n{advice.BEGIN}\nold\n{advice.END}\nafter\n", encoding="utf-8")
-    advice.rewrite(report, other)
-    assert other.read_text(encoding="utf-8") == f"before\n{advice.block(report)}\nafter\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from benchmarks.papers.runner import Cache, Part
+    from experiments.runner import Cache, Part
 
 MEASURED = Path(__file__).with_name("seconds.csv")
 #: Of a split of an experiment that was never measured.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib
 import json
 import multiprocessing
 import os
@@ -30,11 +29,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from benchmarks import tables
 from numpy.typing import NDArray
 
-from benchmarks import tables
-from benchmarks.papers.code import digest_of_code
-from benchmarks.papers.plan import Plan
+from experiments import catalog
+from experiments.code import digest_of_code
+from experiments.plan import Plan
 
 #: What libraries of workers read: a part uses one core, and there is a worker for each.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
@@ -96,7 +96,7 @@ class Part:
         """Return the hash of everything that the result depends on."""
         import tanager as tg
 
-        version = importlib.import_module(f"benchmarks.papers.{self.experiment}").VERSION
+        version = catalog.experiment(self.experiment).VERSION
         content = [asdict(self), version, tg.__version__, [digest(source) for source in self.sources]]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
@@ -213,7 +213,7 @@ class Cache:
 
 def work_on(part: Part) -> tuple[list[Row], float]:
     """Do a part in this process; what learners warn of is known (rare classes, limits of iterations)."""
-    module = importlib.import_module(f"benchmarks.papers.{part.experiment}")
+    module = catalog.experiment(part.experiment)
     start = cpu_seconds()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

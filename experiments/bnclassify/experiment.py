@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from benchmarks import tables
 from benchmarks.harness import ROOT
-from benchmarks.papers.page import Page
-from benchmarks.papers.paired import corrected_p
-from benchmarks.papers.runner import Part, Results
+
+from experiments.page import Page
+from experiments.paired import corrected_p
+from experiments.runner import Part, Results
 
 VERSION = 1
 TABLES = {"car": "car", "vote": "voting, complete rows"}
 REPEATS, QUICK_REPEATS, FOLDS = 5, 1, 10
 ACCURACY, LOG_SCORE = "accuracy", "log score"
-GOLDENS, FILES = "goldens", ("test_goldens.py", "test_evaluation_goldens.py")
+GOLDENS, FILES = "goldens", ("classifiers/test_goldens.py", "evaluation/test_evaluation_goldens.py")
 METHODS = (
     *("nb", "tan_cl loglik", "tan_cl aic", "tan_cl bic", "tan_hc", "tan_hcsp", "kdb 2", "aode", "fssj", "bsej"),
     *("nb, awnb", "nb, manb", "nb, wanbia", "tan_cl, awnb"),

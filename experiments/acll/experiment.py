@@ -23,13 +23,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from benchmarks import cut_tables, tables
 from numpy.typing import NDArray
 
-from benchmarks import cut_tables, tables
-from benchmarks.papers import style
-from benchmarks.papers.page import Page
-from benchmarks.papers.paired import compare
-from benchmarks.papers.runner import Part, Results
+from experiments import style
+from experiments.page import Page
+from experiments.paired import compare
+from experiments.runner import Part, Results
 
 VERSION = 3
 LL, UNIFORM, DIRICHLET = "LL", "aCLL uniform", "aCLL Dirichlet"
@@ -197,7 +197,7 @@ def figure(page: Page, results: Results) -> None:
 
 def why(page: Page, data: str) -> str:
     """Say what is known of the cause where a comparison comes out otherwise: what the enumeration of all trees showed."""
-    from benchmarks.papers import acll_trees
+    from experiments.acll import trees as acll_trees
 
     beside = page.results.of("acll_trees")
     if not beside.rows:

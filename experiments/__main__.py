@@ -1,9 +1,9 @@
 """Repeats the experiments of the papers whose methods tanager has, and writes what came out beside what they print.
 
-python -m benchmarks.papers all                 everything, within an hour on two cores; writes docs/reproduction.md
-python -m benchmarks.papers all --quick         few tables and draws, within three minutes; writes into the cache
-python -m benchmarks.papers mfe tbma            some experiments, shown on the terminal
-python -m benchmarks.papers all --plan          what would be done, and how long that takes
+python -m experiments all                 everything, within an hour on two cores; writes docs/reproduction.md
+python -m experiments all --quick         few tables and draws, within three minutes; writes into the cache
+python -m experiments mfe tbma            some experiments, shown on the terminal
+python -m experiments all --plan          what would be done, and how long that takes
 
 Finished parts are kept in a folder (`--cache`), so that a run that was stopped goes on where it was.
 """
@@ -20,25 +20,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.harness import ROOT
-from benchmarks.papers import advice
-from benchmarks.papers.lines import LINES, MORE
-from benchmarks.papers.page import Page, sealed
-from benchmarks.papers.plan import Plan
-from benchmarks.papers.runner import Cache, Part, Results, run
 
-#: The experiments in the order of the report, and the modules that write about them.
-EXPERIMENTS = {
-    "elr": "elr_report",
-    "elr_curves": "elr_curves",
-    "elr_figures": "elr_figures",
-    "tbma": "tbma",
-    "tbma_accuracy": "tbma_accuracy",
-    "mfe": "mfe_report",
-    "acll": "acll",
-    "acll_trees": "acll_trees",
-    "bnc": "bnc",
-    "beyond": "beyond_report",
-}
+from experiments import catalog
+from experiments.catalog import EXPERIMENTS
+from experiments.lines import LINES, MORE
+from experiments.page import Page, sealed
+from experiments.plan import Plan
+from experiments.runner import Cache, Part, Results, run
+
 REPORT = ROOT / "docs" / "reproduction.md"
 
 
@@ -63,7 +52,7 @@ def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
     if lightgbm:
         versions.append(("LightGBM", importlib.import_module("lightgbm")))
     seconds = ", ".join(f"{name} {value:.0f}" for name, value in results.seconds.items())
-    command = f"python -m benchmarks.papers all{' --quick' if quick else ''}"
+    command = f"python -m experiments all{' --quick' if quick else ''}"
     used = ", ".join(f"{name} {module.__version__}" for name, module in versions)
     used += "" if lightgbm else "; LightGBM was not installed"
     total = (
@@ -84,7 +73,7 @@ def write(results: Results, names: Sequence[str], page: Page) -> None:
     for name in names:
         found = results.of(name)
         if found.rows:
-            importlib.import_module(f"benchmarks.papers.{EXPERIMENTS[name]}").report(found, page)
+            catalog.report(name).report(found, page)
 
 
 def document(page: Page, about: Sequence[str]) -> str:
@@ -114,7 +103,7 @@ def at_least_one(text: str) -> int:
 
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(
-        prog="python -m benchmarks.papers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m experiments", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     found.add_argument(
         "experiments",
@@ -180,7 +169,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def planned(options: argparse.Namespace, names: Sequence[str]) -> list[Part]:
     """Return the parts that the command line asks for."""
-    modules = [importlib.import_module(f"benchmarks.papers.{name}") for name in names]
+    modules = [catalog.experiment(name) for name in names]
     parts = [part for module in modules for part in module.parts(options.quick, options.seed)]
     if options.only:
         known = {part.data for part in parts}
@@ -229,8 +218,6 @@ def follow(options: argparse.Namespace) -> int:
         write(results, names, page)
         text = sealed(document(page, facts(results, options.quick, options.seed, time.perf_counter() - start)))
         publish(text, path)
-        if path == REPORT and not options.quick:
-            advice.rewrite(text)
         if options.quick:  # it judges only what any run must meet
             failed += [f"{claim.line}: {claim.what}" for claim in page.claims if claim.met is False]
     for one in failed:

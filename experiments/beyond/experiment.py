@@ -21,10 +21,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from benchmarks import cut_tables
 from numpy.typing import NDArray
 
-from benchmarks import cut_tables
-from benchmarks.papers.runner import Floats, Part
+from experiments.runner import Floats, Part
 
 VERSION = 1
 FOLDS, LARGE, FOLDS_OF_LARGE = 5, 5000, 2

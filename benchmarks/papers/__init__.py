@@ -1,3 +1,0 @@
-"""Experiments of the papers whose methods tanager has; none is part of the tests."""
-
-from __future__ import annotations

@@ -1,0 +1,69 @@
+"""The committed report, and the README that quotes it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy")
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from experiments.beyond import experiment as beyond
+from experiments.lines import LINES, MORE
+from experiments.page import sealed
+
+
+def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
+    folder = ROOT / "docs"
+    report = (folder / "reproduction.md").read_text(encoding="utf-8")
+    assert "A quick run" not in report
+    text = report.rpartition("\n<!-- ")[0]
+    assert sealed(text) == report  # the program wrote all of it
+    assert sealed(text.replace("1", "2", 1)) != report
+    sections = report.split("\n### ")[1:]
+    for line in (*LINES, *MORE):  # every claim that is not met has a reason
+        (section,) = (found for found in sections if found.startswith(f"{line}\n"))
+        assert "**not met** |" not in section
+    for line in LINES:
+        assert f"\n### {line}\n" in report
+        assert f"| [{line}](#" in report
+    shown = {path.partition(")")[0] for path in report.split("](reproduction/")[1:]}
+    assert shown == {path.name for path in (folder / "reproduction").iterdir()}
+
+
+def gist(report: str) -> dict[str, dict[str, str]]:
+    """Read the first table of the report: figures by method, then column."""
+    lines = report.partition("## The gist\n")[2].partition("\n## ")[0].splitlines()
+    header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return {row[0].strip("*"): dict(zip(header, row, strict=True)) for row in rows}
+
+
+def test_the_readme_advises_with_the_figures_of_the_report() -> None:
+    table = gist((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))
+    figures = {name: set(list(row.values())[2:]) for name, row in table.items()}
+    for name, row in table.items():
+        figures[name].add(f"{float(row['ms to learn']):.2g}")
+    every = set().union(*figures.values())
+    methods = {f"`{beyond.code(name)}`": name for name in table}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in readme.splitlines() if line.startswith("|")
+    ]
+    advised = [row for row in rows if len(row) == 3 and row[1] in methods]
+    assert len(advised) >= 5
+    for _, method, why in advised:
+        named = set(re.findall(r"\d+\.\d|\d+(?= ms)", why))
+        assert named & figures[methods[method]], f"{why}: no figure of {method}"
+        assert named <= every, f"{why}: not in the report"
+    for column, method in {
+        "below 1,000 rows": "SSTBMATAN",
+        "1,000 or more": "TAN BIC ELR",
+        "accuracy": "TAN BIC ELR",
+    }.items():
+        # None of tanager's is clearly better where one is recommended.
+        assert f"`{beyond.code(method)}`" in [row[1] for row in advised]
+        assert float(table[method][column]) <= 0.5 + min(float(table[name][column]) for name in beyond.TANAGER)
