@@ -1,8 +1,8 @@
 // Averaged one-dependence estimators, learned or with tables of any kind, against the mean over their models.
 #include <vector>
 
-#include "averaging/aode_block.hpp"
-#include "averaging/aode_plan.hpp"
+#include "aode/block.hpp"
+#include "aode/plan.hpp"
 #include "predictions.hpp"
 #include "reference.hpp"
 #include "tanager/aode.hpp"

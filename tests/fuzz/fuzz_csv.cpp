@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "csv/csv.hpp"
 #include "fuzz.hpp"
-#include "io/csv.hpp"
-#include "io/utf8.hpp"
 #include "plain_text.hpp"
-#include "predict_job.hpp"
+#include "programs/predict/job.hpp"
+#include "support/utf8.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 

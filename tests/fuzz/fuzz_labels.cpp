@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "csv/csv.hpp"
 #include "fuzz.hpp"
-#include "io/csv.hpp"
-#include "io/labels.hpp"
-#include "io/utf8.hpp"
+#include "model_file/labels.hpp"
 #include "plain_text.hpp"
+#include "support/utf8.hpp"
 #include "tanager/errors.hpp"
 
 const int fuzz::kShortRuns = 40'000;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "io/bytes.hpp"
-#include "io/model_format.hpp"
+#include "model_file/bytes.hpp"
+#include "model_file/format.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 

@@ -1,8 +1,8 @@
 // Predictions of networks, the class anywhere and features left out, against products of their tables.
 #include <vector>
 
-#include "inference/block.hpp"
-#include "inference/tables.hpp"
+#include "predict/lookup_kernels.hpp"
+#include "predict/lookup_tables.hpp"
 #include "predictions.hpp"
 #include "tanager/inference.hpp"
 #include "tanager/predictor.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "io/settings.hpp"
+#include "model_file/settings.hpp"
 
 const int fuzz::kShortRuns = 60'000;
 const std::size_t fuzz::kMaxLength = 1024;

@@ -3,12 +3,12 @@
 #include <optional>
 #include <vector>
 
-#include "averaging/tree_kernel.hpp"
-#include "averaging/tree_plan.hpp"
 #include "predictions.hpp"
 #include "reference.hpp"
-#include "support/flush_subnormals.hpp"
+#include "simd/flush_subnormals.hpp"
 #include "tanager/tbmatan.hpp"
+#include "tbmatan/tree_kernel.hpp"
+#include "tbmatan/tree_plan.hpp"
 #include "trees.hpp"
 
 const int fuzz::kShortRuns = 3000;

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzz.hpp"
-#include "io/utf8.hpp"
+#include "support/utf8.hpp"
 
 const int fuzz::kShortRuns = 300'000;
 const std::size_t fuzz::kMaxLength = 64;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "counts/bit_sets.hpp"
-#include "counts/gram.hpp"
+#include "counts/common_ones.hpp"
 #include "counts/options.hpp"
 #include "support/parallel.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "counts/class_order.hpp"
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager {

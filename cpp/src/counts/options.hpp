@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {

@@ -7,7 +7,7 @@
 
 #include "counts/bit_sets.hpp"
 #include "counts/byte_compare.hpp"
-#include "counts/gram.hpp"
+#include "counts/common_ones.hpp"
 #include "counts/histogram.hpp"
 #include "support/parallel.hpp"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
+#include "simd/cpu.hpp"
 #include "support/check_stop.hpp"
-#include "support/cpu.hpp"
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
 

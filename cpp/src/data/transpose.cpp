@@ -10,7 +10,7 @@
 #include <array>
 #include <cstring>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 
 #if defined(__SSE2__) || defined(_M_X64)
 #define TANAGER_SSE2 1

@@ -1,4 +1,4 @@
-#include "inference/plan.hpp"
+#include "inference/junction_plan.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "inference/class_lanes.hpp"
+#include "simd/vector_exp.hpp"
+#include "simd/vector_log.hpp"
 #include "support/infinity.hpp"
-#include "support/vector_exp.hpp"
-#include "support/vector_log.hpp"
 
 namespace tanager {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/plan.hpp"
+#include "inference/junction_plan.hpp"
 #include "tanager/inference.hpp"
 
 namespace tanager {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "inference/forest.hpp"
-#include "inference/plan.hpp"
-#include "inference/plan_cache.hpp"
-#include "inference/propagate.hpp"
+#include "inference/junction_plan.hpp"
+#include "inference/junction_plan_cache.hpp"
+#include "inference/junction_propagate.hpp"
+#include "simd/vector_exp.hpp"
 #include "support/text.hpp"
-#include "support/vector_exp.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "inference/plan.hpp"
-#include "inference/propagate.hpp"
+#include "inference/junction_plan.hpp"
+#include "inference/junction_propagate.hpp"
 #include "tanager/queries.hpp"
 
 namespace tanager {

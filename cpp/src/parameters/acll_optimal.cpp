@@ -1,6 +1,6 @@
 // The parameters that maximize the approximate conditional log-likelihood of a structure (Carvalho, Adão and Mateus
 // 2013, theorem 3.8), those of the class included.
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "tanager/acll.hpp"
 
 namespace tanager {

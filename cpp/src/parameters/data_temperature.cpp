@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "tanager/parameters.hpp"
 
 namespace tanager {

@@ -1,5 +1,5 @@
 // Posterior means under Dirichlet priors: theta_jkc = (N_jkc + a) / (N_jc + r a), from available cases.
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "tanager/parameters.hpp"
 
 namespace tanager {

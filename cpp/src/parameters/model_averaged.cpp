@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "support/special.hpp"
 #include "tanager/parameters.hpp"
 

@@ -3,7 +3,7 @@
 // which the feature is observed, whatever its parents and the class.
 #include <algorithm>
 
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "tanager/parameters.hpp"
 
 namespace tanager {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "support/vector_log.hpp"
+#include "simd/vector_log.hpp"
 #include "tanager/scores.hpp"
 
 namespace tanager {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/cpu.hpp"
+#include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager {

@@ -1,6 +1,6 @@
 // The one-dependence structure of greatest approximate conditional log-likelihood (Carvalho, Adão and Mateus 2013). The
 // score is not the same for both directions of an arc, so the best tree is an optimal branching.
-#include "parameters/tables.hpp"
+#include "parameters/from_counts.hpp"
 #include "structure/acll_pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"

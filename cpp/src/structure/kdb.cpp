@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "scores/without_noise.hpp"
 #include "structure/pair_weights.hpp"
-#include "structure/without_noise.hpp"
 #include "tanager/structure.hpp"
 
 namespace tanager {

@@ -18,6 +18,6 @@ def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:
 def test_every_cpp_test_file_is_registered(cpp_build: Path, cmake_bin: Path) -> None:
     listed = run(cmake_bin / "ctest", "--show-only", cwd=cpp_build)
     tests = ROOT / "tests"
-    files = sorted(path.stem for path in (*tests.glob("cpp/test_*.cpp"), *tests.glob("fuzz/fuzz_*.cpp")))
+    files = sorted(path.stem for path in (*tests.glob("cpp/**/test_*.cpp"), *tests.glob("fuzz/fuzz_*.cpp")))
     assert files
     assert sorted(line.split()[-1] for line in listed.splitlines() if "Test #" in line or "Test  #" in line) == files

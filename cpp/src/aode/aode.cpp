@@ -1,0 +1,93 @@
+// The tables of averaged one-dependence estimators. Those of one value of one super-parent lie together, children one
+// after the other: the order in which prediction reads them.
+#include "tanager/aode.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "aode/size.hpp"
+#include "model/distributions.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+
+namespace tanager {
+namespace {
+
+void check_size(const char* what, std::uint64_t expected, std::size_t actual) {
+  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " cells, but have ", actual));
+}
+
+void check_sizes(std::span<const std::uint32_t> cards, std::size_t n_classes, std::size_t singles, std::size_t pairs,
+                 std::size_t value_counts) {
+  if (n_classes == 0 || n_classes > kMaxValues)
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", n_classes));
+  std::uint64_t values = 0;
+  for (std::size_t f = 0; f < cards.size(); ++f) {
+    if (cards[f] == 0 || cards[f] > kMaxValues)
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cards[f]));
+    values += cards[f];
+  }
+  const auto s = static_cast<std::uint32_t>(n_classes);
+  check_size("the tables of single features", values * s, singles);
+  check_size("the tables of pairs", checked_aode_pair_cells(cards, s), pairs);
+  check_size("the counts of values", values, value_counts);
+}
+
+}  // namespace
+
+Aode::Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
+           std::vector<double> singles, std::vector<double> pairs, std::vector<double> value_counts, double min_count) {
+  const std::size_t n = cardinalities.size(), s = class_probabilities.size();
+  check_sizes(cardinalities, s, singles.size(), pairs.size(), value_counts.size());
+  check_distributions(class_probabilities, s, 1, [] { return std::string("the class probabilities"); });
+  if (!(min_count >= 0 && std::isfinite(min_count)))
+    throw InvalidInput(join_text("min_count must be finite and not negative, but is ", min_count));
+  for (const double weight : value_counts)
+    if (!(weight >= 0 && std::isfinite(weight)))
+      throw InvalidInput(join_text("counts of values must be finite and not negative, but one is ", weight));
+
+  std::vector<std::size_t> first_values{0}, pair_offsets{0};
+  for (const std::uint32_t r : cardinalities) first_values.push_back(first_values.back() + r);
+  for (const std::uint32_t r : cardinalities)
+    pair_offsets.push_back(pair_offsets.back() + r * (first_values.back() - r) * s);
+  tables_ = std::make_shared<const Tables>(Tables{std::move(cardinalities), std::move(class_probabilities),
+                                                  std::move(singles), std::move(pairs), std::move(value_counts),
+                                                  min_count, std::move(first_values), std::move(pair_offsets)});
+
+  for (std::size_t f = 0; f < n; ++f)
+    check_distributions(single(f), this->cardinalities()[f], s, [&] { return join_text("the table of feature ", f); });
+  for (std::size_t p = 0; p < n; ++p)
+    for (std::size_t value = 0; value < this->cardinalities()[p]; ++value)
+      for (std::size_t i = 0; i < n; ++i)
+        if (i != p)
+          check_distributions(pair(p, value, i), this->cardinalities()[i], s,
+                              [&] { return join_text("the table of feature ", i, " given feature ", p); });
+}
+
+std::span<const double> Aode::single(std::size_t feature) const {
+  const std::size_t s = n_classes();
+  return singles().subspan(tables_->first_values[feature] * s, cardinalities()[feature] * s);
+}
+
+std::span<const double> Aode::pair(std::size_t parent, std::size_t value, std::size_t child) const {
+  const std::size_t s = n_classes(), own = cardinalities()[parent];
+  const std::size_t stride = (tables_->first_values.back() - own) * s;
+  const std::size_t before = tables_->first_values[child] - (child > parent ? own : 0);
+  return pairs().subspan(tables_->pair_offsets[parent] + value * stride + before * s, cardinalities()[child] * s);
+}
+
+std::span<const double> Aode::value_counts(std::size_t feature) const {
+  return value_counts().subspan(tables_->first_values[feature], cardinalities()[feature]);
+}
+
+std::uint64_t Aode::n_parameters() const {
+  const std::uint64_t n = n_features(), s = n_classes();
+  std::uint64_t total = s - 1, free_values = 0;
+  for (const std::uint32_t r : cardinalities()) free_values += r - 1;
+  for (const std::uint32_t r : cardinalities()) total += s * ((r - 1) + r * (free_values - (r - 1)));
+  return n == 0 ? s - 1 : total;
+}
+
+}  // namespace tanager

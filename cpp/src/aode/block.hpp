@@ -1,0 +1,49 @@
+// A block of rows on its way from codes to the sum over all models.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "aode/plan.hpp"
+#include "simd/cpu.hpp"
+#include "tanager/aode.hpp"
+
+namespace tanager {
+
+/// How many rows make a block: what belongs to them should stay in the second-level cache.
+std::size_t aode_block_rows(const AodePlan& plan);
+
+struct AodeBlock {
+  AodeBlock(const AodePlan& plan, std::size_t n_rows);
+
+  std::uint16_t* slots_of(std::size_t feature) { return slots.data() + feature * rows; }
+  const std::uint16_t* slots_of(std::size_t feature) const { return slots.data() + feature * rows; }
+
+  std::size_t rows;
+  /// [feature][row]: the code, or the number of values where it is missing. To be filled first, with has_missing: of
+  /// every feature whether any of these rows lacks it.
+  std::vector<std::uint16_t> slots;
+  std::vector<std::uint8_t> has_missing;
+
+  /// Results, [row][width]: P(class, row) * 2^(kStartPower - power) summed over the models that took part, and these
+  /// powers (empty unless the plan is scaled); and how many models took part: none means that naive Bayes answered.
+  std::vector<double> sums, powers;
+  std::vector<std::uint32_t> n_models;
+
+  /// Where every row reads the joined tables of a super-parent's value: [row][group]; and the tables themselves.
+  std::vector<std::uint32_t> offsets, group_offsets, strides;
+  std::size_t joined_cells = 0;
+  std::vector<double> joined;
+};
+
+/// How the tables of a super-parent's value are read: as they are, or with the features of every group joined. The
+/// result is the same to the bit; joining takes time that only many rows give back.
+enum class AodeReading { kAsPays, kAsTheyAre, kJoined };
+
+/// Fills sums, powers and n_models of a block whose slots are set.
+void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa,
+                   AodeReading reading = AodeReading::kAsPays);
+
+}  // namespace tanager

@@ -1,0 +1,315 @@
+// Lanes are classes, and every lane multiplies and adds in the plan's order, so vector width changes nothing. The loops
+// are plain C++ compiled once per level.
+#include "aode/kernel.hpp"
+
+#include <algorithm>
+
+#include "aode/lanes.hpp"
+
+#if defined(__GNUC__)
+#define TANAGER_NOINLINE __attribute__((noinline))  // one inlined into the other, they run out of registers
+#else
+#define TANAGER_NOINLINE
+#endif
+
+namespace tanager {
+namespace {
+
+/// Where a feature's factors for one of its values begin.
+TANAGER_ALWAYS_INLINE const double* factor_of(const AodeModel& model, std::size_t feature, std::size_t value) {
+  const AodePlan& plan = model.plan;
+  const std::size_t own = feature > model.parent ? plan.cardinalities[model.parent] : 0;
+  return model.tables + (plan.first_values[feature] - own + value) * plan.n_classes;
+}
+
+/// Products of groups as they are looked up.
+struct Joined {
+  static constexpr bool kPadded = true;
+
+  TANAGER_ALWAYS_INLINE explicit Joined(const AodeModel& model)
+      : cells(model.block.joined.data()), offsets(model.block.offsets.data()), n_groups(model.plan.n_groups()) {}
+
+  template <class L>
+  TANAGER_ALWAYS_INLINE void multiply(std::size_t row, std::size_t first, std::size_t last, std::size_t lane,
+                                      L& product) const {
+    const std::uint32_t* at = offsets + row * n_groups;
+    const double* from = cells + lane;
+    for (std::size_t g = first; g < last; ++g) product.multiply(from + at[g]);
+  }
+
+  const double* cells;
+  const std::uint32_t* offsets;
+  std::size_t n_groups;
+};
+
+/// The same products, made factor by factor.
+struct AsTheyAre {
+  static constexpr bool kPadded = false;
+
+  TANAGER_ALWAYS_INLINE explicit AsTheyAre(const AodeModel& m) : model(m) {}
+
+  template <class L>
+  TANAGER_ALWAYS_INLINE void multiply(std::size_t row, std::size_t first, std::size_t last, std::size_t lane,
+                                      L& product) const {
+    const AodePlan& plan = model.plan;
+    for (std::size_t g = first; g < last; ++g) {
+      L factor{};
+      bool any = false;
+      for (std::uint32_t i = plan.groups[g]; i < plan.groups[g + 1]; ++i) {
+        const std::size_t slot = model.block.slots_of(i)[row];
+        if (i == model.parent || slot == plan.cardinalities[i]) continue;
+        const double* from = factor_of(model, i, slot) + lane;
+        if (any)
+          factor.multiply(from);
+        else
+          factor.load(from);
+        any = true;
+      }
+      if (any) product.multiply(factor);
+    }
+  }
+
+  const AodeModel& model;
+};
+
+template <class L, class Reader>
+TANAGER_ALWAYS_INLINE void plain_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+  const Reader reader(model);
+  const std::size_t width = model.plan.width, n_groups = model.plan.n_groups();
+  double* sums = model.block.sums.data() + lane;
+  L start;
+  start.load(model.plan.start.data() + model.value * width + lane);
+  for (const std::uint32_t row : rows) {
+    L product = start;
+    reader.multiply(row, 0, n_groups, lane, product);
+    product.add_to(sums + row * width);
+  }
+}
+
+/// The same for one vector of classes, four rows at a time: their products do not wait for each other.
+template <class Kind>
+TANAGER_ALWAYS_INLINE void narrow_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+  using Vector = typename Kind::Vector;
+  const Joined tables(model);
+  const double* cells = tables.cells + lane;
+  const std::size_t width = model.plan.width, n_groups = tables.n_groups;
+  double* sums = model.block.sums.data() + lane;
+  Vector start;
+  load_vector(model.plan.start.data() + model.value * width + lane, start);
+  std::size_t i = 0;
+  for (; i + 4 <= rows.size(); i += 4) {
+    const std::uint32_t* at_a = tables.offsets + rows[i] * n_groups;
+    const std::uint32_t* at_b = tables.offsets + rows[i + 1] * n_groups;
+    const std::uint32_t* at_c = tables.offsets + rows[i + 2] * n_groups;
+    const std::uint32_t* at_d = tables.offsets + rows[i + 3] * n_groups;
+    Vector a = start, b = start, c = start, d = start;
+    for (std::size_t g = 0; g < n_groups; ++g) {
+      multiply_vector(cells + at_a[g], a);
+      multiply_vector(cells + at_b[g], b);
+      multiply_vector(cells + at_c[g], c);
+      multiply_vector(cells + at_d[g], d);
+    }
+    add_vector(a, sums + rows[i] * width);
+    add_vector(b, sums + rows[i + 1] * width);
+    add_vector(c, sums + rows[i + 2] * width);
+    add_vector(d, sums + rows[i + 3] * width);
+  }
+  plain_body<Lanes<Kind, 1>, Joined>(model, rows.subspan(i), lane);
+}
+
+/// Taking the power of two out of the product after every chunk.
+template <class L, class Reader>
+TANAGER_ALWAYS_INLINE void scaled_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+  const Reader reader(model);
+  const AodePlan& plan = model.plan;
+  const std::size_t start = model.value * plan.width + lane, n_chunks = plan.chunks.size() - 1;
+  for (const std::uint32_t row : rows) {
+    double number[L::kCount], power[L::kCount];
+    std::copy_n(&plan.start[start], L::kCount, number);
+    std::copy_n(&plan.start_powers[start], L::kCount, power);
+    for (std::size_t k = 0; k < n_chunks; ++k) {
+      L product;
+      product.load(number);
+      reader.multiply(row, plan.chunks[k], plan.chunks[k + 1], lane, product);
+      product.store(number);
+      take_power<L::kCount>(number, power);
+    }
+    const std::size_t to = row * plan.width + lane;
+    add_scaled<L::kCount>(number, power, &model.block.sums[to], &model.block.powers[to]);
+  }
+}
+
+/// A feature's factors for all its slots, padded: those of the table, and ones where it is missing or is the
+/// super-parent itself.
+TANAGER_ALWAYS_INLINE void load_factors(const AodeModel& model, std::size_t feature, std::size_t slots, double* out) {
+  const std::size_t s = model.plan.n_classes, width = model.plan.width;
+  const std::size_t values = feature == model.parent ? 0 : model.plan.cardinalities[feature];
+  const double* from = factor_of(model, feature, 0);
+  if (s == width) {
+    std::copy_n(from, values * s, out);
+  } else {
+    for (std::size_t x = 0; x < values; ++x) {
+      std::copy_n(from + x * s, s, out + x * width);
+      std::fill(out + x * width + s, out + (x + 1) * width, 0.0);
+    }
+  }
+  for (std::size_t x = values; x < slots; ++x) {
+    std::fill_n(out + x * width, s, 1.0);
+    std::fill(out + x * width + s, out + (x + 1) * width, 0.0);
+  }
+}
+
+/// to[i][...] = from[i][...] * factor[...] for rows of `width` doubles; both may be the same.
+template <class Kind>
+TANAGER_ALWAYS_INLINE void multiply_rows(const double* from, const double* factor, std::size_t rows, std::size_t width,
+                                         double* to) {
+  typename Kind::Vector product;
+  if (width == Kind::kCount) {
+    typename Kind::Vector by;
+    load_vector(factor, by);
+    for (std::size_t i = 0; i < rows; ++i) {
+      load_vector(from + i * Kind::kCount, product);
+      product *= by;
+      store_vector(product, to + i * Kind::kCount);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t c = 0; c < width; c += Kind::kCount) {
+      load_vector(from + i * width + c, product);
+      multiply_vector(factor + c, product);
+      store_vector(product, to + i * width + c);
+    }
+}
+
+template <class Kind>
+TANAGER_ALWAYS_INLINE void join_body(const AodeModel& model) {
+  const AodePlan& plan = model.plan;
+  AodeBlock& block = model.block;
+  const std::size_t width = plan.width;
+  double* factors = block.joined.data() + block.joined_cells;  // room for those of one feature
+  for (std::size_t g = 0; g < plan.n_groups(); ++g) {
+    double* cells = block.joined.data() + block.group_offsets[g];
+    std::size_t size = 0;  // joint slots of the members so far
+    for (std::uint32_t i = plan.groups[g]; i < plan.groups[g + 1]; ++i) {
+      const std::size_t slots = plan.cardinalities[i] + block.has_missing[i];
+      if (size == 0) {
+        load_factors(model, i, slots, cells);
+        size = slots;
+        continue;
+      }
+      load_factors(model, i, slots, factors);
+      for (std::size_t x = slots; x-- > 0;)  // the first slot last: it replaces what the others are made of
+        multiply_rows<Kind>(cells, factors + x * width, size, width, cells + x * size * width);
+      size *= slots;
+    }
+  }
+}
+
+struct Baseline {
+  using Wide = TwoLanes;
+  template <class L, class Reader>
+  TANAGER_NOINLINE static void plain(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+    plain_body<L, Reader>(model, rows, lane);
+  }
+  template <class Kind>
+  TANAGER_NOINLINE static void narrow(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+    narrow_body<Kind>(model, rows, lane);
+  }
+  template <class L, class Reader>
+  TANAGER_NOINLINE static void scaled(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+    scaled_body<L, Reader>(model, rows, lane);
+  }
+  template <class Kind>
+  static void join(const AodeModel& model) {
+    join_body<Kind>(model);
+  }
+};
+
+#if TANAGER_X86_DISPATCH
+struct Avx2 {
+  using Wide = FourLanes;
+  template <class L, class Reader>
+  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void plain(const AodeModel& model, std::span<const std::uint32_t> rows,
+                                                         std::size_t lane) {
+    plain_body<L, Reader>(model, rows, lane);
+  }
+  template <class Kind>
+  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void narrow(const AodeModel& model, std::span<const std::uint32_t> rows,
+                                                          std::size_t lane) {
+    narrow_body<Kind>(model, rows, lane);
+  }
+  template <class L, class Reader>
+  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void scaled(const AodeModel& model, std::span<const std::uint32_t> rows,
+                                                          std::size_t lane) {
+    scaled_body<L, Reader>(model, rows, lane);
+  }
+  template <class Kind>
+  TANAGER_TARGET_AVX2 static void join(const AodeModel& model) {
+    join_body<Kind>(model);
+  }
+};
+#endif
+
+/// Some classes of one model, then on to the next.
+template <class Arch, class L, class Reader>
+void add_lanes(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t& lane) {
+  if (model.plan.scaled)
+    Arch::template scaled<L, Reader>(model, rows, lane);
+  else if (Reader::kPadded && L::kCount == L::Kind::kCount)
+    Arch::template narrow<typename L::Kind>(model, rows, lane);
+  else
+    Arch::template plain<L, Reader>(model, rows, lane);
+  lane += L::kCount;
+}
+
+/// All classes, in pieces as large as registers allow. Joined tables are padded; the others are not.
+template <class Arch, class Reader>
+void add_classes(const AodeModel& model, std::span<const std::uint32_t> rows) {
+  using Wide = typename Arch::Wide;
+  const std::size_t end = Reader::kPadded ? model.plan.width : model.plan.n_classes;
+  std::size_t lane = 0;
+  while (lane + 4 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 4>, Reader>(model, rows, lane);
+  if (lane + 3 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 3>, Reader>(model, rows, lane);
+  if (lane + 2 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 2>, Reader>(model, rows, lane);
+  if (lane + Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 1>, Reader>(model, rows, lane);
+  if (lane + 2 <= end) add_lanes<Arch, Lanes<TwoLanes, 1>, Reader>(model, rows, lane);
+  if (lane < end) add_lanes<Arch, Lanes<OneLane, 1>, Reader>(model, rows, lane);
+}
+
+template <class Arch>
+void add_model_on(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined) {
+  if (joined)
+    add_classes<Arch, Joined>(model, rows);
+  else
+    add_classes<Arch, AsTheyAre>(model, rows);
+}
+
+template <class Arch>
+void join_tables_on(const AodeModel& model) {
+  if (model.plan.width == 1) return Arch::template join<OneLane>(model);
+  if (model.plan.width == 2) return Arch::template join<TwoLanes>(model);
+  Arch::template join<typename Arch::Wide>(model);  // widths are multiples of four
+}
+
+}  // namespace
+
+void join_tables(const AodeModel& model, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa >= Isa::kAvx2) return join_tables_on<Avx2>(model);
+#endif
+  static_cast<void>(isa);
+  join_tables_on<Baseline>(model);
+}
+
+void add_model(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined, Isa isa) {
+  if (rows.empty()) return;
+#if TANAGER_X86_DISPATCH
+  // Rows of a table are seldom long enough for vectors of eight, so AVX2 serves AVX-512 machines too.
+  if (isa >= Isa::kAvx2) return add_model_on<Avx2>(model, rows, joined);
+#endif
+  static_cast<void>(isa);
+  add_model_on<Baseline>(model, rows, joined);
+}
+
+}  // namespace tanager

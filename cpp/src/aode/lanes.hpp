@@ -1,0 +1,149 @@
+// Classes side by side in vector registers, and numbers with a power of two beside them: products of thousands of
+// probabilities without under- or overflow, and without a logarithm. Plain operations, and powers of two are exact, so
+// every instruction set gives the same bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "aode/plan.hpp"
+#include "simd/cpu.hpp"
+#include "simd/vector_exp.hpp"
+
+namespace tanager {
+
+/// So many doubles, where compilers have no vectors of their own.
+template <int kCount>
+struct PlainVector {
+  double lane[kCount];
+
+  PlainVector& operator*=(const PlainVector& other) {
+    for (int c = 0; c < kCount; ++c) lane[c] *= other.lane[c];
+    return *this;
+  }
+  PlainVector& operator+=(const PlainVector& other) {
+    for (int c = 0; c < kCount; ++c) lane[c] += other.lane[c];
+    return *this;
+  }
+};
+
+struct OneLane {
+  using Vector = double;
+  static constexpr int kCount = 1;
+};
+struct TwoLanes {
+#if defined(__GNUC__)
+  typedef double Vector __attribute__((vector_size(16)));
+#else
+  using Vector = PlainVector<2>;
+#endif
+  static constexpr int kCount = 2;
+};
+struct FourLanes {
+#if defined(__GNUC__)
+  typedef double Vector __attribute__((vector_size(32)));
+#else
+  using Vector = PlainVector<4>;
+#endif
+  static constexpr int kCount = 4;
+};
+
+/// Vectors at any address of a double: what compilers make of memcpy is one unaligned access.
+template <class Vector>
+TANAGER_ALWAYS_INLINE void load_vector(const double* from, Vector& to) {
+  std::memcpy(&to, from, sizeof(Vector));
+}
+template <class Vector>
+TANAGER_ALWAYS_INLINE void store_vector(const Vector& from, double* to) {
+  std::memcpy(to, &from, sizeof(Vector));
+}
+template <class Vector>
+TANAGER_ALWAYS_INLINE void multiply_vector(const double* by, Vector& product) {
+  Vector factor;
+  load_vector(by, factor);
+  product *= factor;
+}
+template <class Vector>
+TANAGER_ALWAYS_INLINE void add_vector(const Vector& term, double* sum) {
+  Vector total;
+  load_vector(sum, total);
+  total += term;
+  store_vector(total, sum);
+}
+
+/// One to four vectors, named so that compilers keep them in registers.
+template <class VectorKind, int kVectors>
+struct Lanes {
+  using Kind = VectorKind;
+  static constexpr int kCount = kVectors * Kind::kCount;
+
+  typename Kind::Vector a, b, c, d;
+
+  TANAGER_ALWAYS_INLINE void load(const double* cells) {
+    load_vector(cells, a);
+    if constexpr (kVectors > 1) load_vector(cells + Kind::kCount, b);
+    if constexpr (kVectors > 2) load_vector(cells + 2 * Kind::kCount, c);
+    if constexpr (kVectors > 3) load_vector(cells + 3 * Kind::kCount, d);
+  }
+  TANAGER_ALWAYS_INLINE void multiply(const double* cells) {
+    multiply_vector(cells, a);
+    if constexpr (kVectors > 1) multiply_vector(cells + Kind::kCount, b);
+    if constexpr (kVectors > 2) multiply_vector(cells + 2 * Kind::kCount, c);
+    if constexpr (kVectors > 3) multiply_vector(cells + 3 * Kind::kCount, d);
+  }
+  TANAGER_ALWAYS_INLINE void multiply(const Lanes& other) {
+    a *= other.a;
+    if constexpr (kVectors > 1) b *= other.b;
+    if constexpr (kVectors > 2) c *= other.c;
+    if constexpr (kVectors > 3) d *= other.d;
+  }
+  TANAGER_ALWAYS_INLINE void store(double* cells) const {
+    store_vector(a, cells);
+    if constexpr (kVectors > 1) store_vector(b, cells + Kind::kCount);
+    if constexpr (kVectors > 2) store_vector(c, cells + 2 * Kind::kCount);
+    if constexpr (kVectors > 3) store_vector(d, cells + 3 * Kind::kCount);
+  }
+  TANAGER_ALWAYS_INLINE void add_to(double* cells) const {
+    add_vector(a, cells);
+    if constexpr (kVectors > 1) add_vector(b, cells + Kind::kCount);
+    if constexpr (kVectors > 2) add_vector(c, cells + 2 * Kind::kCount);
+    if constexpr (kVectors > 3) add_vector(d, cells + 3 * Kind::kCount);
+  }
+};
+
+/// The power that goes with zero: below that of any number.
+inline constexpr double kPowerOfZero = -1e300;
+/// Numbers this many powers of two apart do not notice each other.
+inline constexpr double kFarApart = -1000;
+
+/// Moves the power of two of every number to `power`, leaving it between 2^(kStartPower - 1) and 2^kStartPower; zero
+/// stays. Numbers must not be subnormal.
+template <int kLanes>
+TANAGER_ALWAYS_INLINE void take_power(double* number, double* power) {
+  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52) - 1;
+  constexpr std::uint64_t kNewExponent = std::uint64_t{1023 + kStartPower - 1} << 52;
+  constexpr std::uint64_t kWhole = std::uint64_t{0x433} << 52;  // 2^52: a small whole number in its low bits adds to it
+  for (int c = 0; c < kLanes; ++c) {
+    const auto bits = std::bit_cast<std::uint64_t>(number[c]);
+    const double exponent = std::bit_cast<double>((bits >> 52) | kWhole) - 4503599627370496.0;
+    const double scaled = std::bit_cast<double>((bits & kFraction) | kNewExponent);
+    power[c] += number[c] == 0 ? 0.0 : exponent - (1023 + kStartPower - 1);
+    number[c] = number[c] == 0 ? 0.0 : scaled;
+  }
+}
+
+/// sum += number, both with powers beside them; the sum's power becomes the larger of the two.
+template <int kLanes>
+TANAGER_ALWAYS_INLINE void add_scaled(const double* number, const double* power, double* sum, double* sum_power) {
+  for (int c = 0; c < kLanes; ++c) {
+    const double own = number[c] == 0 ? kPowerOfZero : power[c];
+    const double largest = own > sum_power[c] ? own : sum_power[c];
+    const double down = own - largest < kFarApart ? kFarApart : own - largest;
+    const double sum_down = sum_power[c] - largest < kFarApart ? kFarApart : sum_power[c] - largest;
+    sum[c] = sum[c] * power_of_two(sum_down) + number[c] * power_of_two(down);
+    sum_power[c] = largest;
+  }
+}
+
+}  // namespace tanager

@@ -1,0 +1,44 @@
+// Plans kept for the rows to come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "inference/junction_plan.hpp"
+#include "support/guarded.hpp"
+#include "support/random.hpp"
+
+namespace tanager {
+
+/// Which features a row lacks, one bit each, and at the end what the plan was made for.
+using Pattern = std::vector<std::uint64_t>;
+
+/// Plans by pattern, up to a limit of memory. Any number of threads may ask at the same time. What it gives does not
+/// depend on what it has kept, for a plan follows from its pattern.
+class PlanCache {
+ public:
+  explicit PlanCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  std::shared_ptr<const Plan> get(const Pattern& pattern, const std::function<Plan()>& make);
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Pattern& pattern) const;
+  };
+
+  struct Kept {
+    std::unordered_map<Pattern, std::shared_ptr<const Plan>, Hash> plans;
+    std::vector<Pattern> patterns;  // of all plans, to draw one that goes
+    std::size_t bytes = 0;
+    Random random{0};
+  };
+
+  std::size_t max_bytes_;
+  Guarded<Kept> kept_;
+};
+
+}  // namespace tanager

@@ -1,0 +1,225 @@
+// Every row's log-joint is prior + group 0 + group 1 + ..., in this order on every instruction set: additions of whole
+// table rows, whose lanes are classes, so vector width changes nothing. The loops are plain C++ compiled once per
+// level.
+#include "predict/lookup_kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "simd/vector_exp.hpp"
+#include "support/infinity.hpp"
+
+namespace tanager {
+namespace {
+
+constexpr std::size_t kGroupsAtOnce = 16;  // their indices are computed first, then all are looked up per row
+constexpr std::size_t kBlockBytes = 64 * 1024;
+
+struct Block {
+  const LookupTables& tables;
+  std::span<const std::uint32_t> cardinalities;
+  std::span<const CodeColumn> columns;
+  std::size_t first_row;
+  std::size_t rows;
+};
+
+template <class T>
+TANAGER_ALWAYS_INLINE const T* codes_of(const Block& block, std::size_t feature) {
+  return static_cast<const T*>(block.columns[feature].codes) + block.first_row;
+}
+
+template <class T>
+TANAGER_ALWAYS_INLINE void mark_incomplete(const T* codes, std::size_t rows, T last, std::uint8_t* incomplete) {
+  for (std::size_t i = 0; i < rows; ++i) incomplete[i] |= static_cast<std::uint8_t>(codes[i] > last);
+}
+
+// Codes above the last known one are taken for it, so that no index leaves its table; such rows are marked and done
+// anew.
+template <class Index, class T>
+TANAGER_ALWAYS_INLINE void add_to_index(const T* codes, std::size_t rows, T last, Index stride, Index* index) {
+  for (std::size_t i = 0; i < rows; ++i)
+    index[i] = static_cast<Index>(index[i] + static_cast<Index>(codes[i] < last ? codes[i] : last) * stride);
+}
+
+template <class Index>
+TANAGER_ALWAYS_INLINE void group_index(const Block& block, const LookupGroup& group, Index* index) {
+  std::fill_n(index, block.rows, Index{0});
+  for (const auto& member : group.members) {
+    const std::uint32_t last = block.cardinalities[member.feature] - 1;
+    const auto stride = static_cast<Index>(member.stride);
+    if (block.columns[member.feature].wide)
+      add_to_index(codes_of<std::uint16_t>(block, member.feature), block.rows, static_cast<std::uint16_t>(last), stride,
+                   index);
+    else  // an 8-bit column of a feature with more values than 8 bits hold cannot exceed any of them
+      add_to_index(codes_of<std::uint8_t>(block, member.feature), block.rows,
+                   static_cast<std::uint8_t>(std::min<std::uint32_t>(last, 254)), stride, index);
+  }
+}
+
+/// sums[row][class] += table row of every group, kLanes classes at a time from `lane` on.
+template <int kLanes, class Index>
+TANAGER_ALWAYS_INLINE void look_up(const Block& block, std::size_t first_group, std::size_t n_groups,
+                                   const Index (*index)[kMaxBlockRows], std::size_t lane, double* sums) {
+  const std::size_t width = block.tables.padded_classes;
+  const double* cells[kGroupsAtOnce];
+  for (std::size_t g = 0; g < n_groups; ++g)
+    cells[g] = block.tables.cells.data() + block.tables.groups[first_group + g].offset + lane;
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    double* sum = sums + row * width + lane;
+    double acc[kLanes];
+    for (int c = 0; c < kLanes; ++c) acc[c] = sum[c];
+    for (std::size_t g = 0; g < n_groups; ++g) {
+      const double* term = cells[g] + index[g][row] * width;
+      for (int c = 0; c < kLanes; ++c) acc[c] += term[c];
+    }
+    for (int c = 0; c < kLanes; ++c) sum[c] = acc[c];
+  }
+}
+
+template <class Index>
+TANAGER_ALWAYS_INLINE void add_groups(const Block& block, std::size_t first_group, std::size_t n_groups, double* sums) {
+  Index index[kGroupsAtOnce][kMaxBlockRows];
+  for (std::size_t g = 0; g < n_groups; ++g) group_index(block, block.tables.groups[first_group + g], index[g]);
+  switch (block.tables.padded_classes) {
+    case 1:
+      return look_up<1>(block, first_group, n_groups, index, 0, sums);
+    case 2:
+      return look_up<2>(block, first_group, n_groups, index, 0, sums);
+    case 4:
+      return look_up<4>(block, first_group, n_groups, index, 0, sums);
+    default:
+      for (std::size_t lane = 0; lane < block.tables.padded_classes; lane += 8)
+        look_up<8>(block, first_group, n_groups, index, lane, sums);
+  }
+}
+
+TANAGER_ALWAYS_INLINE void joint_body(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
+  const LookupTables& tables = block.tables;
+  const std::size_t width = tables.padded_classes, s = tables.n_classes;
+  std::fill_n(incomplete, block.rows, std::uint8_t{0});
+  for (const std::size_t f : tables.features) {
+    const std::uint32_t last = block.cardinalities[f] - 1;
+    if (block.columns[f].wide)
+      mark_incomplete(codes_of<std::uint16_t>(block, f), block.rows, static_cast<std::uint16_t>(last), incomplete);
+    else
+      mark_incomplete(codes_of<std::uint8_t>(block, f), block.rows,
+                      static_cast<std::uint8_t>(std::min<std::uint32_t>(last, 254)), incomplete);
+  }
+  for (std::size_t row = 0; row < block.rows; ++row)
+    for (std::size_t c = 0; c < width; ++c) sums[row * width + c] = tables.prior[c];
+  for (std::size_t first = 0; first < tables.groups.size(); first += kGroupsAtOnce) {
+    const std::size_t count = std::min(kGroupsAtOnce, tables.groups.size() - first);
+    bool small = true;
+    for (std::size_t g = first; g < first + count; ++g) small &= tables.groups[g].size <= 65536;
+    if (small)
+      add_groups<std::uint16_t>(block, first, count, sums);
+    else
+      add_groups<std::uint32_t>(block, first, count, sums);
+  }
+  if (sums == joint) return;
+  for (std::size_t row = 0; row < block.rows; ++row)
+    for (std::size_t c = 0; c < s; ++c) joint[row * s + c] = sums[row * width + c];
+}
+
+/// kClasses is the number of classes where the compiler should know it, zero where it should not.
+template <int kClasses>
+TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::size_t n_classes) {
+  const std::size_t s = kClasses > 0 ? kClasses : n_classes;
+  for (std::size_t row = 0; row < rows; ++row) {
+    double* p = joint + row * s;
+    double largest = p[0];
+    for (std::size_t c = 1; c < s; ++c) largest = p[c] > largest ? p[c] : largest;
+    const bool impossible = largest == kMinusInfinity;
+    for (std::size_t c = 0; c < s; ++c) {
+      const double below = impossible ? 0.0 : p[c] - largest;
+      p[c] = below < kExpLimit ? kExpLimit : below;
+    }
+  }
+  for (std::size_t i = 0; i < rows * s; ++i) joint[i] = vector_exp_in_range(joint[i]);
+  for (std::size_t row = 0; row < rows; ++row) {
+    double* p = joint + row * s;
+    double sum = 0;
+    for (std::size_t c = 0; c < s; ++c) sum += p[c];
+    for (std::size_t c = 0; c < s; ++c) p[c] /= sum;
+  }
+}
+
+TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::size_t n_classes) {
+  if (n_classes == 2) return posterior_body<2>(joint, rows, n_classes);
+  if (n_classes == 3) return posterior_body<3>(joint, rows, n_classes);
+  posterior_body<0>(joint, rows, n_classes);
+}
+
+void joint_baseline(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
+  joint_body(block, joint, sums, incomplete);
+}
+void posterior_baseline(double* joint, std::size_t rows, std::size_t n_classes) {
+  posterior_body(joint, rows, n_classes);
+}
+#if TANAGER_X86_DISPATCH
+TANAGER_TARGET_AVX2 void joint_avx2(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
+  joint_body(block, joint, sums, incomplete);
+}
+TANAGER_TARGET_AVX2 void posterior_avx2(double* joint, std::size_t rows, std::size_t n_classes) {
+  posterior_body(joint, rows, n_classes);
+}
+TANAGER_TARGET_AVX512 void joint_avx512(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
+  joint_body(block, joint, sums, incomplete);
+}
+TANAGER_TARGET_AVX512 void posterior_avx512(double* joint, std::size_t rows, std::size_t n_classes) {
+  posterior_body(joint, rows, n_classes);
+}
+#endif
+
+void posterior(double* joint, std::size_t rows, std::size_t n_classes, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return posterior_avx512(joint, rows, n_classes);
+  if (isa == Isa::kAvx2) return posterior_avx2(joint, rows, n_classes);
+#endif
+  static_cast<void>(isa);
+  posterior_baseline(joint, rows, n_classes);
+}
+
+void log_posterior(double* joint, std::size_t rows, std::size_t s) {
+  for (double* p = joint; p < joint + rows * s; p += s) {
+    const double largest = *std::max_element(p, p + s);
+    double sum = 0;
+    for (std::size_t c = 0; c < s; ++c) {
+      p[c] = largest == kMinusInfinity ? 0.0 : p[c] - largest;
+      sum += vector_exp(p[c]);
+    }
+    const double log_sum = std::log(sum);
+    for (std::size_t c = 0; c < s; ++c) p[c] -= log_sum;
+  }
+}
+
+}  // namespace
+
+std::size_t block_rows(std::uint32_t padded_classes) {
+  return std::clamp<std::size_t>(kBlockBytes / (padded_classes * sizeof(double)), 1, kMaxBlockRows);
+}
+
+void log_joint_block(const LookupTables& tables, std::span<const std::uint32_t> cardinalities,
+                     std::span<const CodeColumn> columns, std::size_t first_row, std::size_t rows, double* joint,
+                     std::uint8_t* incomplete, Isa isa) {
+  const Block block{tables, cardinalities, columns, first_row, rows};
+  std::vector<double> padded_sums;
+  double* sums = joint;
+  if (tables.padded_classes != tables.n_classes) {
+    padded_sums.resize(rows * tables.padded_classes);
+    sums = padded_sums.data();
+  }
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return joint_avx512(block, joint, sums, incomplete);
+  if (isa == Isa::kAvx2) return joint_avx2(block, joint, sums, incomplete);
+#endif
+  static_cast<void>(isa);
+  joint_baseline(block, joint, sums, incomplete);
+}
+
+void finish_block(double* joint, std::size_t rows, std::uint32_t n_classes, Output output, Isa isa) {
+  if (output == Output::kPosterior) posterior(joint, rows, n_classes, isa);
+  if (output == Output::kLogPosterior) log_posterior(joint, rows, n_classes);
+}
+
+}  // namespace tanager

@@ -1,0 +1,231 @@
+#include "tanager/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "predict/lookup_kernels.hpp"
+#include "predict/lookup_tables.hpp"
+#include "support/made_once.hpp"
+#include "support/parallel.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/inference.hpp"
+
+namespace tanager {
+
+struct Predictor::Tables {
+  Tables(const Network& network, std::uint64_t max_cells)
+      : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
+        logs(InferenceTables(family_tables(network)).logs),
+        lookup(build_lookup_tables(network, logs)),
+        inference(network.structure(), cardinalities, network.n_classes(), max_cells) {}
+
+  /// Only rows with missing features need these: made for the first of them. Search has logarithms only, and its rows
+  /// must get the same bits.
+  const InferenceTables& families() const {
+    return made_families.get([this] {
+      InferenceTables made = InferenceTables::from_logs(logs);
+      logs = {};  // they are in there
+      return made;
+    });
+  }
+
+  std::vector<std::uint32_t> cardinalities;
+  mutable FamilyTables logs;  // until the others are made
+  LookupTables lookup;
+  Inference inference;
+  MadeOnce<InferenceTables> made_families;
+};
+
+namespace {
+
+constexpr std::size_t kRowsPerTask = 16 * kMaxBlockRows;
+
+void check_codes(std::span<const Code> row, std::span<const std::uint32_t> cardinalities) {
+  for (std::size_t f = 0; f < row.size(); ++f)
+    if (row[f] != kMissing && row[f] >= cardinalities[f])
+      throw InvalidInput(
+          join_text("feature ", f, " has code ", row[f], ", but ", cardinalities[f], " values are known"));
+}
+
+std::uint32_t best_class(const double* joint, std::size_t n_classes) {
+  return static_cast<std::uint32_t>(std::max_element(joint, joint + n_classes) - joint);
+}
+
+/// The rows of a block, row by row, turned into columns.
+template <class T>
+class Transposed {
+ public:
+  Transposed(std::size_t n_features) : codes_(n_features * kMaxBlockRows), columns_(n_features) {
+    for (std::size_t f = 0; f < n_features; ++f) columns_[f] = CodeColumn(codes_.data() + f * kMaxBlockRows);
+  }
+  std::span<const CodeColumn> load(const T* rows, std::size_t n_rows) {
+    // Tiles of 32 rows: they and the column ends they are written to stay in the first-level cache.
+    const std::size_t n = columns_.size();
+    for (std::size_t first = 0; first < n_rows; first += 32) {
+      const std::size_t last = std::min(n_rows, first + 32);
+      for (std::size_t f = 0; f < n; ++f)
+        for (std::size_t row = first; row < last; ++row) codes_[f * kMaxBlockRows + row] = rows[row * n + f];
+    }
+    return columns_;
+  }
+
+ private:
+  std::vector<T> codes_;
+  std::vector<CodeColumn> columns_;
+};
+
+/// Buffers of one thread for rows with missing features.
+struct IncompleteRows {
+  Inference::Workspace work;
+  std::vector<std::size_t> rows;  // in the block
+  std::vector<Code> codes;        // [row][feature]
+
+  void load(std::span<const CodeColumn> columns, std::size_t first) {
+    codes.resize(rows.size() * columns.size());
+    for (std::size_t f = 0; f < columns.size(); ++f) {
+      Code* to = codes.data() + f;
+      const auto copy = [&](const auto* column, auto missing) {
+        for (const std::size_t row : rows) {
+          *to = column[first + row] == missing ? kMissing : column[first + row];
+          to += columns.size();
+        }
+      };
+      if (columns[f].wide)
+        copy(static_cast<const std::uint16_t*>(columns[f].codes), kMissing);
+      else
+        copy(static_cast<const std::uint8_t*>(columns[f].codes), kMissing8);
+    }
+  }
+};
+
+/// Log-joints of a block; rows with missing features are done one by one.
+template <class T>
+void complete_block(const T& tables, std::span<const CodeColumn> columns, std::size_t first, std::size_t rows,
+                    double* joint, IncompleteRows& incomplete) {
+  std::uint8_t marks[kMaxBlockRows];
+  const std::size_t s = tables.lookup.n_classes, n = columns.size();
+  log_joint_block(tables.lookup, tables.cardinalities, columns, first, rows, joint, marks, best_isa());
+  incomplete.rows.clear();
+  for (std::size_t i = 0; i < rows; ++i)
+    if (marks[i]) incomplete.rows.push_back(i);
+  if (incomplete.rows.empty()) return;
+  incomplete.load(columns, first);
+  for (std::size_t i = 0; i < incomplete.rows.size(); ++i) {
+    const std::span<const Code> row(incomplete.codes.data() + i * n, n);
+    check_codes(row, tables.cardinalities);
+    tables.inference.log_evidence(tables.families(), row, incomplete.work, {joint + incomplete.rows[i] * s, s});
+  }
+}
+
+/// Goes through rows in blocks on several threads. `block_of(first, rows)` is made once per task and gives the columns
+/// of a block and the row they start at; `take(first, rows, joint)` receives the log-joints.
+template <class T, class MakeLoader, class Take>
+void for_each_block(const T& tables, std::size_t n_rows, int threads, MakeLoader make_loader, Take take) {
+  const std::size_t step = block_rows(tables.lookup.padded_classes);
+  parallel_for(n_rows, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    auto load = make_loader();
+    IncompleteRows incomplete;
+    std::vector<double> joint(step * tables.lookup.n_classes);
+    for (std::size_t first = begin; first < end; first += step) {
+      const std::size_t rows = std::min(step, end - first);
+      const auto [columns, offset] = load(first, rows);
+      complete_block(tables, columns, offset, rows, joint.data(), incomplete);
+      take(first, rows, joint.data());
+    }
+  });
+}
+
+auto columns_loader(std::span<const CodeColumn> columns) {
+  return [columns] { return [columns](std::size_t first, std::size_t) { return std::pair(columns, first); }; };
+}
+
+template <class T>
+auto rows_loader(std::span<const T> rows, std::size_t n_features) {
+  return [rows, n_features] {
+    return [rows, n_features, buffer = Transposed<T>(n_features)](std::size_t first, std::size_t count) mutable {
+      return std::pair(buffer.load(rows.data() + first * n_features, count), std::size_t{0});
+    };
+  };
+}
+
+/// Calls use(what for_each_block makes its loaders with) for a batch, however it is given.
+template <class Use>
+void with_loader(const CodeBatch& batch, std::size_t n_features, Use use) {
+  if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes))
+    use(columns_loader(*columns));
+  else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes))
+    use(rows_loader(*wide, n_features));
+  else
+    use(rows_loader(std::get<std::span<const std::uint8_t>>(batch.codes), n_features));
+}
+
+}  // namespace
+
+Predictor::Predictor(const Network& network, std::uint64_t max_cells)
+    : tables_(std::make_unique<const Tables>(network, max_cells)) {}
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+std::size_t Predictor::n_features() const {
+  return tables_->cardinalities.size();
+}
+
+std::uint32_t Predictor::n_classes() const {
+  return tables_->lookup.n_classes;
+}
+
+void Predictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
+  const LookupTables& lookup = tables_->lookup;
+  const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
+  bool complete = true;
+  for (const std::size_t f : lookup.features) complete &= row[f] < tables_->cardinalities[f];
+  if (complete) {
+    std::copy_n(lookup.prior.begin(), s, out.begin());
+    for (const LookupGroup& group : lookup.groups) {
+      std::size_t index = 0;
+      for (const auto& member : group.members) index += std::size_t{row[member.feature]} * member.stride;
+      const double* term = lookup.cells.data() + group.offset + index * width;
+      for (std::uint32_t c = 0; c < s; ++c) out[c] += term[c];
+    }
+  } else {
+    check_codes(row, tables_->cardinalities);
+    Inference::Workspace work;
+    tables_->inference.log_evidence(tables_->families(), row, work, out);
+  }
+  finish_block(out.data(), 1, s, output, best_isa());
+}
+
+std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
+  constexpr std::uint32_t kOnStack = 64;
+  double few[kOnStack];
+  std::vector<double> many(n_classes() > kOnStack ? n_classes() : 0);
+  const std::span<double> joint = many.empty() ? std::span<double>(few, n_classes()) : std::span<double>(many);
+  run_row(row, Output::kLogJoint, joint);
+  return best_class(joint.data(), joint.size());
+}
+
+void Predictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+  const std::uint32_t s = n_classes();
+  with_loader(batch, n_features(), [&](auto make_loader) {
+    for_each_block(*tables_, batch.n_rows, threads, make_loader,
+                   [&](std::size_t first, std::size_t rows, double* joint) {
+                     finish_block(joint, rows, s, output, best_isa());
+                     std::copy_n(joint, rows * s, out.data() + first * s);
+                   });
+  });
+}
+
+void Predictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+  const std::uint32_t s = n_classes();
+  with_loader(batch, n_features(), [&](auto make_loader) {
+    for_each_block(*tables_, batch.n_rows, threads, make_loader,
+                   [&](std::size_t first, std::size_t rows, const double* joint) {
+                     for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * s, s);
+                   });
+  });
+}
+
+}  // namespace tanager

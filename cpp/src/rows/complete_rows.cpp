@@ -1,0 +1,265 @@
+// With L_c = ln P(c) + sum of the logarithms that a row looks up, the derivative of ln P(truth | row) by L_c is
+// [c is the truth] - P(c | row), and that by a cell is the sum over the rows that look it up.
+#include "rows/complete_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "simd/vector_exp.hpp"
+
+namespace tanager {
+namespace {
+
+// Rows at a time: their logarithms stay in the nearest cache while all groups add to them.
+constexpr std::size_t kBlockRows = 128;
+// A group may have so many joint values; the largest is taken whose tables cost little beside the rows.
+constexpr std::size_t kJointValues[] = {1024, 512, 256, 128, 64, 32, 16, 1};
+constexpr std::size_t kMostCells = std::size_t{1} << 16;  // of all groups together: half a megabyte
+// Padding lanes lie so far below all others that they weigh nothing, yet nothing is subnormal.
+constexpr double kFarBelow = -700.0;
+
+std::size_t pad_classes(std::size_t classes) {
+  return classes <= 2 ? classes : (classes + 3) / 4 * 4;
+}
+
+/// What one block of rows works on.
+struct Lookups {
+  const std::uint32_t* index;  // of the first row in the first group
+  std::size_t stride;          // to the next group
+  std::size_t groups, rows, width, classes;
+  const std::uint16_t* truth;
+  const double* weights;
+};
+
+template <int kWidth>
+TANAGER_ALWAYS_INLINE void add_up(const Lookups& at, const double* cells, double* sums) {
+  const std::size_t width = kWidth > 0 ? kWidth : at.width;
+  for (std::size_t row = 0; row < at.rows; ++row) {
+    double* sum = sums + row * width;
+    for (std::size_t c = 0; c < width; ++c) sum[c] = c < at.classes ? 0.0 : 2 * kFarBelow;
+  }
+  for (std::size_t g = 0; g < at.groups; ++g) {
+    const std::uint32_t* index = at.index + g * at.stride;
+    for (std::size_t row = 0; row < at.rows; ++row) {
+      const double* term = cells + index[row];
+      double* sum = sums + row * width;
+      for (std::size_t c = 0; c < width; ++c) sum[c] += term[c];
+    }
+  }
+}
+
+/// Logarithms to weights times derivatives, in place.
+template <int kWidth>
+TANAGER_ALWAYS_INLINE void judge_rows(const Lookups& at, double* sums, RowJudgment& judgment) {
+  const std::size_t width = kWidth > 0 ? kWidth : at.width;
+  double shifts[kBlockRows];
+  for (std::size_t row = 0; row < at.rows; ++row) {
+    double* sum = sums + row * width;
+    double largest = sum[0];
+    std::size_t best = 0;
+    for (std::size_t c = 1; c < at.classes; ++c)
+      if (sum[c] > largest) {
+        largest = sum[c];
+        best = c;
+      }
+    shifts[row] = sum[at.truth[row]] - largest;
+    for (std::size_t c = 0; c < width; ++c) {
+      const double below = sum[c] - largest;
+      sum[c] = below < kFarBelow ? kFarBelow : below;
+    }
+    judgment.wrong += best == at.truth[row] ? 0.0 : at.weights == nullptr ? 1.0 : at.weights[row];
+  }
+  for (std::size_t i = 0; i < at.rows * width; ++i) sums[i] = vector_exp_in_range(sums[i]);
+  for (std::size_t row = 0; row < at.rows; ++row) {
+    double* p = sums + row * width;
+    double total = 0;
+    for (std::size_t c = 0; c < width; ++c) total += p[c];
+    const double weight = at.weights == nullptr ? 1.0 : at.weights[row];
+    if (shifts[row] == -INFINITY) {  // the given class prior says that there is no such row: nothing can help
+      std::fill_n(p, width, 0.0);
+      continue;
+    }
+    judgment.value += weight * (shifts[row] - std::log(total));
+    const double scale = -weight / total;
+    for (std::size_t c = 0; c < width; ++c) p[c] *= scale;
+    p[at.truth[row]] += weight;
+  }
+}
+
+template <int kWidth>
+TANAGER_ALWAYS_INLINE void spread_slopes(const Lookups& at, const double* sums, double* slopes) {
+  const std::size_t width = kWidth > 0 ? kWidth : at.width;
+  for (std::size_t g = 0; g < at.groups; ++g) {
+    const std::uint32_t* index = at.index + g * at.stride;
+    for (std::size_t row = 0; row < at.rows; ++row) {
+      double* slope = slopes + index[row];
+      const double* sum = sums + row * width;
+      for (std::size_t c = 0; c < width; ++c) slope[c] += sum[c];
+    }
+  }
+}
+
+template <int kWidth>
+TANAGER_ALWAYS_INLINE void work_on(const Lookups& at, const double* cells, double* sums, double* slopes,
+                                   RowJudgment& judgment) {
+  add_up<kWidth>(at, cells, sums);
+  judge_rows<kWidth>(at, sums, judgment);
+  if (slopes != nullptr) spread_slopes<kWidth>(at, sums, slopes);
+}
+
+TANAGER_ALWAYS_INLINE void choose_width(const Lookups& at, const double* cells, double* sums, double* slopes,
+                                        RowJudgment& judgment) {
+  if (at.width == 2) return work_on<2>(at, cells, sums, slopes, judgment);
+  if (at.width == 4) return work_on<4>(at, cells, sums, slopes, judgment);
+  if (at.width == 8) return work_on<8>(at, cells, sums, slopes, judgment);
+  work_on<0>(at, cells, sums, slopes, judgment);
+}
+
+void work_baseline(const Lookups& at, const double* cells, double* sums, double* slopes, RowJudgment& judgment) {
+  choose_width(at, cells, sums, slopes, judgment);
+}
+#if TANAGER_X86_DISPATCH
+TANAGER_TARGET_AVX2 void work_avx2(const Lookups& at, const double* cells, double* sums, double* slopes,
+                                   RowJudgment& judgment) {
+  choose_width(at, cells, sums, slopes, judgment);
+}
+TANAGER_TARGET_AVX512 void work_avx512(const Lookups& at, const double* cells, double* sums, double* slopes,
+                                       RowJudgment& judgment) {
+  choose_width(at, cells, sums, slopes, judgment);
+}
+#endif
+
+void work(const Lookups& at, const double* cells, double* sums, double* slopes, RowJudgment& judgment, Isa isa) {
+#if TANAGER_X86_DISPATCH
+  if (isa == Isa::kAvx512) return work_avx512(at, cells, sums, slopes, judgment);
+  if (isa == Isa::kAvx2) return work_avx2(at, cells, sums, slopes, judgment);
+#endif
+  static_cast<void>(isa);
+  work_baseline(at, cells, sums, slopes, judgment);
+}
+
+}  // namespace
+
+CompleteRows::CompleteRows(const SoftmaxFamilies& families, const Dataset& data, std::span<const std::size_t> rows)
+    : families_(families), padded_(pad_classes(families.n_classes())) {
+  for (const std::size_t limit : kJointValues) {
+    join_families(limit);
+    std::size_t additions = 0;
+    for (const Group& group : groups_) additions += group.size * group.blocks.size();
+    if (limit == 1 || (n_cells_ <= kMostCells && additions <= rows.size() * groups_.size() / 4)) break;
+  }
+  for (Group& group : groups_) number_cells(group);
+  index_.resize(groups_.size() * rows.size());
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const std::span<std::uint32_t> own = std::span(index_).subspan(g * rows.size(), rows.size());
+    std::ranges::fill(own, std::uint32_t{0});
+    for (const std::size_t f : groups_[g].members) {
+      const Column& column = data.feature(f);
+      const auto r = static_cast<std::uint32_t>(column.n_values());
+      for (std::size_t i = 0; i < rows.size(); ++i) own[i] = own[i] * r + column[rows[i]];
+    }
+    const auto offset = static_cast<std::uint32_t>(groups_[g].offset), width = static_cast<std::uint32_t>(padded_);
+    for (std::uint32_t& cell : own) cell = offset + cell * width;
+  }
+  for (const std::size_t row : rows) {
+    classes_.push_back(data.target()[row]);
+    if (data.is_weighted()) weights_.push_back(data.weights()[row]);
+  }
+}
+
+/// Families in their order, joined greedily while the joint values number at most `limit`.
+void CompleteRows::join_families(std::size_t limit) {
+  groups_.clear();
+  n_cells_ = 0;
+  const auto& blocks = families_.blocks();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (!blocks[b].knows_class) continue;
+    std::size_t growth = 1;
+    std::vector<std::size_t> added;
+    for (const std::size_t f : blocks[b].members)
+      if (groups_.empty() || std::ranges::find(groups_.back().members, f) == groups_.back().members.end()) {
+        growth *= families_.cardinalities()[f];
+        added.push_back(f);
+      }
+    if (groups_.empty() || groups_.back().size * growth > limit) {
+      groups_.emplace_back();
+      added = blocks[b].members;
+      growth = blocks[b].cells;
+    }
+    Group& group = groups_.back();
+    group.blocks.push_back(b);
+    group.members.insert(group.members.end(), added.begin(), added.end());
+    group.size *= growth;
+  }
+  for (Group& group : groups_) {
+    group.offset = n_cells_;
+    n_cells_ += group.size * padded_;
+  }
+}
+
+void CompleteRows::number_cells(Group& group) const {
+  const auto& cards = families_.cardinalities();
+  group.cell_of.resize(group.blocks.size() * group.size);
+  for (std::size_t b = 0; b < group.blocks.size(); ++b) {
+    const FamilyBlock& block = families_.blocks()[group.blocks[b]];
+    for (std::size_t joint = 0; joint < group.size; ++joint) {
+      std::size_t rest = joint, cell = 0, stride = 1;
+      std::vector<std::size_t> values(group.members.size());
+      for (std::size_t m = group.members.size(); m-- > 0; rest /= cards[group.members[m]])
+        values[m] = rest % cards[group.members[m]];
+      for (std::size_t i = block.members.size(); i-- > 0; stride *= cards[block.members[i]]) {
+        const auto at = std::ranges::find(group.members, block.members[i]) - group.members.begin();
+        cell += values[static_cast<std::size_t>(at)] * stride;
+      }
+      group.cell_of[b * group.size + joint] = static_cast<std::uint32_t>(cell);
+    }
+  }
+}
+
+std::vector<double> CompleteRows::joined(std::span<const double> logs) const {
+  const std::size_t s = families_.n_classes();
+  std::vector<double> cells(n_cells_, 0.0);
+  for (const Group& group : groups_)
+    for (std::size_t b = 0; b < group.blocks.size(); ++b) {
+      const double* from = logs.data() + families_.blocks()[group.blocks[b]].expanded;
+      const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
+      for (std::size_t joint = 0; joint < group.size; ++joint) {
+        double* to = cells.data() + group.offset + joint * padded_;
+        for (std::size_t c = 0; c < s; ++c) to[c] += from[cell_of[joint] * s + c];
+      }
+    }
+  return cells;
+}
+
+void CompleteRows::split(std::span<const double> slopes, std::span<double> expanded) const {
+  const std::size_t s = families_.n_classes();
+  for (const Group& group : groups_)
+    for (std::size_t b = 0; b < group.blocks.size(); ++b) {
+      double* to = expanded.data() + families_.blocks()[group.blocks[b]].expanded;
+      const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
+      for (std::size_t joint = 0; joint < group.size; ++joint) {
+        const double* from = slopes.data() + group.offset + joint * padded_;
+        for (std::size_t c = 0; c < s; ++c) to[cell_of[joint] * s + c] += from[c];
+      }
+    }
+}
+
+RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin, std::size_t end,
+                                std::span<double> slopes, Isa isa) const {
+  RowJudgment judgment;
+  std::vector<double> sums(kBlockRows * padded_);
+  for (std::size_t row = begin; row < end; row += kBlockRows) {
+    const Lookups at{index_.data() + row,
+                     n_rows(),
+                     groups_.size(),
+                     std::min(kBlockRows, end - row),
+                     padded_,
+                     families_.n_classes(),
+                     classes_.data() + row,
+                     weights_.empty() ? nullptr : weights_.data() + row};
+    work(at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), judgment, isa);
+  }
+  return judgment;
+}
+
+}  // namespace tanager

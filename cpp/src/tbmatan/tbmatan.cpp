@@ -1,0 +1,217 @@
+// Learning the average over all TANs: the weight of every edge, from the counts of pairs (equations 20 to 29).
+#include "tanager/tbmatan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "graph/elimination.hpp"
+#include "graph/spanning_tree.hpp"
+#include "parameters/class_prior.hpp"
+#include "support/parallel.hpp"
+#include "support/text.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/parameters.hpp"
+#include "tbmatan/pairs.hpp"
+#include "tbmatan/rising_factorial.hpp"
+
+namespace tanager {
+namespace {
+
+// Beyond these, quotients of counts and shares of the prior leave the range of doubles.
+constexpr double kLeastSampleSize = 1e-120, kMostSampleSize = 1e120;
+
+constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 22;
+constexpr std::uint32_t kMostTrees = 100000;
+
+void check(const CountSet& counts, const TbmatanOptions& options) {
+  const std::size_t n = counts.n_features();
+  if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
+  if (counts.n_classes() == 0 || counts.n_classes() > kMaxValues)
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", counts.n_classes()));
+  for (std::size_t f = 0; f < n; ++f)
+    if (const std::uint32_t r = counts.cardinalities()[f]; r == 0 || r > kMaxValues)
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", r));
+  if (n > 1 && counts.scope() != CountScope::kPairs)
+    throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
+  const double size = options.equivalent_sample_size;
+  if (!(size >= kLeastSampleSize && size <= kMostSampleSize))
+    throw InvalidInput(join_text("the equivalent sample size must be between ", kLeastSampleSize, " and ",
+                                 kMostSampleSize, ", but is ", size));
+  if (options.stubbornness && !(*options.stubbornness > 0 && *options.stubbornness <= 300))
+    throw InvalidInput(join_text("the stubbornness must be positive and at most 300, but is ", *options.stubbornness));
+  if (options.max_assignments == 0 || options.max_assignments > kMostAssignments)
+    throw InvalidInput(join_text("missing cells can be summed over 1 to ", kMostAssignments, " assignments, but ",
+                                 options.max_assignments, " were asked for"));
+  if (options.n_trees == 0 || options.n_trees > kMostTrees)
+    throw InvalidInput(join_text("missing cells can be averaged over 1 to ", kMostTrees, " trees, but ",
+                                 options.n_trees, " were asked for"));
+  if (options.edge_beliefs.empty()) return;
+  if (options.edge_beliefs.size() != n * n)
+    throw InvalidInput(join_text("the beliefs in edges must be a matrix of ", n, " x ", n, " numbers, but ",
+                                 options.edge_beliefs.size(), " came"));
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = 0; v < u; ++v) {
+      const double belief = options.edge_beliefs[u * n + v];
+      if (!(belief >= 0) || std::isinf(belief))
+        throw InvalidInput(join_text("the belief in an edge must be a number that is not negative, but the one in ", u,
+                                     ", ", v, " is ", belief));
+      if (belief != options.edge_beliefs[v * n + u])
+        throw InvalidInput(join_text("the beliefs in edges must be symmetric, but those in ", u, ", ", v, " and ", v,
+                                     ", ", u, " are ", belief, " and ", options.edge_beliefs[v * n + u]));
+    }
+}
+
+/// One table of rising factorials for every number of cells that the prior is spread over.
+class RisingTables {
+ public:
+  RisingTables(const CountSet& counts, double size) {
+    std::map<double, double> largest;  // count, by number of cells
+    const auto note = [&](double n_cells, std::span<const double> cells) {
+      double& known = largest[n_cells];
+      for (const double count : cells) known = std::max(known, count);
+    };
+    const double s = counts.n_classes();
+    for (std::size_t u = 0; u < counts.n_features(); ++u)
+      for (std::size_t v = u + 1; v < counts.n_features(); ++v) {
+        const double n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
+        const PairMargins margins(counts.pair(u, v), counts.cardinalities()[u], counts.cardinalities()[v],
+                                  counts.n_classes());
+        note(s, margins.classes);
+        note(s * n_u, margins.u);
+        note(s * n_v, margins.v);
+        note(s * n_u * n_v, counts.pair(u, v));
+      }
+    for (const auto& [n_cells, most] : largest) {
+      if (!(most < kMaxRisingCount))
+        throw InvalidInput(
+            join_text("an average over trees can learn from counts below ", kMaxRisingCount, ", but one is ", most));
+      tables_.try_emplace(n_cells, size, n_cells, most);
+    }
+  }
+
+  /// Product over all counts of Gamma(a + N) / Gamma(a), a being the prior's share of one of `n_cells` cells.
+  Scaled product(std::span<const double> counts, double n_cells) const {
+    const RisingFactorials& rising = tables_.at(n_cells);
+    ScaledProduct product;
+    for (const double count : counts)
+      if (count > 0) product.multiply(rising(count));
+    return product.value();
+  }
+
+ private:
+  std::map<double, RisingFactorials> tables_;
+};
+
+/// The Bayes factor for an arc between two features given the class: L_uv L_c / (L_u L_v). Equation 22 lacks L_c, which
+/// is the same for all pairs where no cell is missing; where some are, every pair has its own rows.
+Scaled bayes_factor(const CountSet& counts, const RisingTables& rising, std::size_t u, std::size_t v) {
+  const double s = counts.n_classes(), n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
+  const auto cells = counts.pair(u, v);
+  const PairMargins margins(cells, counts.cardinalities()[u], counts.cardinalities()[v], counts.n_classes());
+  return rising.product(cells, s * n_u * n_v) * rising.product(margins.classes, s) /
+         (rising.product(margins.u, s * n_u) * rising.product(margins.v, s * n_v));
+}
+
+/// Equations 25 to 29.
+std::vector<Scaled> confined(std::vector<Scaled> factors, double stubbornness) {
+  constexpr double kLn10 = 2.302585092994045684;
+  std::vector<double> logs;
+  for (const Scaled factor : factors) logs.push_back(factor.log() / kLn10);
+  const auto [least, most] = std::minmax_element(logs.begin(), logs.end());
+  const double span = *most - *least, a = span > stubbornness ? stubbornness / span : 1.0;
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    factors[i] = normalized({std::exp((a * (logs[i] - *least) - stubbornness) * kLn10), 0});
+  return factors;
+}
+
+/// A belief with its mantissa near one: beside a mantissa of the weight, it may be too large for a double, or
+/// subnormal.
+Scaled believed(double belief) {
+  int exponent = 0;
+  const double mantissa = std::frexp(belief, &exponent);
+  return normalized({mantissa, exponent});
+}
+
+EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options, int threads) {
+  const std::size_t n = counts.n_features();
+  std::vector<Scaled> factors(n * (n - 1) / 2);
+  if (n > 1) {
+    const RisingTables rising(counts, options.equivalent_sample_size);
+    parallel_for(n - 1, 1, threads, [&](std::size_t u, std::size_t) {
+      for (std::size_t v = u + 1; v < n; ++v) factors[pair_index(u, v, n)] = bayes_factor(counts, rising, u, v);
+    });
+    if (options.stubbornness) factors = confined(std::move(factors), *options.stubbornness);
+  }
+  EdgeWeights weights(n);
+  for (std::size_t u = 0; u < n; ++u)
+    for (std::size_t v = u + 1; v < n; ++v) {
+      Scaled factor = factors[pair_index(u, v, n)];
+      if (!options.edge_beliefs.empty()) factor = factor * believed(options.edge_beliefs[u * n + v]);
+      weights.set(u, v, factor);
+    }
+  return weights;
+}
+
+std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanOptions& options) {
+  const std::size_t s = counts.n_classes();
+  if (!options.class_prior.empty()) {
+    check_class_prior(options.class_prior, s);
+    return options.class_prior;
+  }
+  std::vector<double> classes;
+  const double size = options.equivalent_sample_size;
+  for (const double count : counts.class_counts())
+    classes.push_back((count + size / static_cast<double>(s)) / (counts.n_rows() + size));
+  return classes;
+}
+
+/// Throws InvalidInput unless the edges are a tree over all features.
+void check_tree(std::span<const Edge> edges, std::size_t n) {
+  if (edges.size() + 1 != n)
+    throw InvalidInput(join_text("a tree over ", n, " features has ", n - 1, " edges, but ", edges.size(), " came"));
+  std::vector<std::size_t> joined(n);  // to a feature of the same part of the tree; the last of them to itself
+  std::iota(joined.begin(), joined.end(), std::size_t{0});
+  const auto part_of = [&](std::size_t f) {
+    while (joined[f] != f) f = joined[f] = joined[joined[f]];
+    return f;
+  };
+  for (const auto& [u, v] : edges) {
+    if (u >= n || v >= n)
+      throw InvalidInput(
+          join_text("an edge of the tree joins features ", u, " and ", v, ", but there are ", n, " features"));
+    const std::size_t a = part_of(u), b = part_of(v);
+    if (a == b)
+      throw InvalidInput(join_text("the edges are not a tree: that of features ", u, " and ", v, " closes a cycle"));
+    joined[a] = b;
+  }
+}
+
+}  // namespace
+
+Tbmatan::Tbmatan(CountSet counts, TbmatanOptions options, int threads) {
+  check(counts, options);
+  auto classes = class_distribution_of(counts, options);
+  EdgeWeights weights = learn_weights(counts, options, threads);
+  if (joining_order(weights).nodes.size() < counts.n_features())
+    throw InvalidInput("the beliefs in edges allow no tree over all features: too many of them are zero");
+  state_ = std::make_shared<const State>(
+      State{std::move(counts), std::move(options), std::move(classes), std::move(weights)});
+}
+
+Network Tbmatan::network_of(std::span<const Edge> tree) const {
+  const std::size_t n = n_features();
+  check_tree(tree, n);
+  std::vector<std::vector<std::size_t>> parents(n);
+  const auto rooted = root_forest(n, {tree.begin(), tree.end()}, std::nullopt);
+  for (std::size_t f = 0; f < n; ++f)
+    if (rooted[f]) parents[f].push_back(*rooted[f]);
+  DirichletOptions dirichlet;
+  dirichlet.equivalent_sample_size = options().equivalent_sample_size;
+  dirichlet.class_prior = state_->class_probabilities;
+  return estimate_dirichlet(Structure(std::move(parents)), counts(), dirichlet);
+}
+
+}  // namespace tanager
