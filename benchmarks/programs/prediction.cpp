@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ tanager::Network make_network(std::mt19937_64& random, std::size_t n, std::uint3
 
 void measure(const char* name, std::size_t n, std::uint32_t r, std::uint32_t s, bool tree) {
   std::mt19937_64 random(1);
-  const tanager::Predictor predictor(make_network(random, n, r, s, tree));
+  const tanager::NetworkPredictor predictor(make_network(random, n, r, s, tree));
   const std::size_t rows = 200000;
   std::vector<std::vector<std::uint8_t>> columns(n, std::vector<std::uint8_t>(rows));
   std::vector<Code> by_row(rows * n);

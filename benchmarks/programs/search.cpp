@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tanager/evaluation.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 #if defined(_MSC_VER)
 #define NOT_INLINED __declspec(noinline)

@@ -5,9 +5,10 @@
 #include "bindings.hpp"
 #include "choices.hpp"
 #include "structures.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/branching.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_trees.hpp"
 
 namespace tanager::python {
 namespace {

@@ -60,7 +60,7 @@ void bind_averaging(py::module_& m) {
             return copy_array(a.value_counts(feature));
           },
           py::arg("feature"));
-  py::class_<AodePredictor, AnyPredictor>(m, "AodePredictor").def(py::init<const Aode&>(), py::arg("aode"));
+  py::class_<AodePredictor, Predictor>(m, "AodePredictor").def(py::init<const Aode&>(), py::arg("aode"));
   m.def("learn_aode", &learn_from_counts, py::arg("counts"), py::arg("alpha") = 1.0, py::arg("min_count") = 0.0,
         py::arg("class_prior") = std::vector<double>{});
 }

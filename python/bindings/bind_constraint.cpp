@@ -9,9 +9,8 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "tanager/constraint.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/independence.hpp"
+#include "tanager/learn_constraint.hpp"
 #include "watch.hpp"
 
 namespace tanager::python {

@@ -12,7 +12,7 @@
 #include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 #include "watch.hpp"
 
 namespace tanager::python {

@@ -11,7 +11,7 @@
 #include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 #include "watch.hpp"
 
 namespace tanager::python {

@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/queries.hpp"
-#include "tanager/stopped.hpp"
 #include "watch.hpp"
 
 namespace tanager::python {

@@ -6,8 +6,8 @@
 #include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/learn_trees.hpp"
 #include "tanager/scores.hpp"
-#include "tanager/structure.hpp"
 
 namespace tanager::python {
 namespace {

@@ -10,7 +10,7 @@
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/network.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace tanager::python {
 namespace {
@@ -38,7 +38,7 @@ std::vector<CodeColumn> columns_of(const std::vector<py::array>& arrays, std::si
   return columns;
 }
 
-Array<double> predict(const AnyPredictor& predictor, const std::vector<py::array>& arrays, std::size_t n_rows,
+Array<double> predict(const Predictor& predictor, const std::vector<py::array>& arrays, std::size_t n_rows,
                       const std::string& output, int threads) {
   const auto columns = columns_of(arrays, n_rows);
   const Output kind = output_of(output);
@@ -51,7 +51,7 @@ Array<double> predict(const AnyPredictor& predictor, const std::vector<py::array
   return out;
 }
 
-Array<std::uint32_t> predict_classes(const AnyPredictor& predictor, const std::vector<py::array>& arrays,
+Array<std::uint32_t> predict_classes(const Predictor& predictor, const std::vector<py::array>& arrays,
                                      std::size_t n_rows, int threads) {
   const auto columns = columns_of(arrays, n_rows);
   Array<std::uint32_t> out(static_cast<py::ssize_t>(n_rows));
@@ -154,12 +154,12 @@ void bind_network(py::module_& m) {
       .def_property_readonly("is_semi_naive", [](const Network& n) { return n.structure().is_semi_naive(); })
       .def("table", &table_of, py::arg("feature"));
 
-  py::class_<AnyPredictor>(m, "AnyPredictor")
-      .def_property_readonly("n_features", &AnyPredictor::n_features)
-      .def_property_readonly("n_classes", &AnyPredictor::n_classes)
+  py::class_<Predictor>(m, "AnyPredictor")
+      .def_property_readonly("n_features", &Predictor::n_features)
+      .def_property_readonly("n_classes", &Predictor::n_classes)
       .def("predict", &predict, py::arg("columns"), py::arg("n_rows"), py::arg("output"), py::arg("threads") = 1)
       .def("predict_classes", &predict_classes, py::arg("columns"), py::arg("n_rows"), py::arg("threads") = 1);
-  py::class_<Predictor, AnyPredictor>(m, "Predictor")
+  py::class_<NetworkPredictor, Predictor>(m, "Predictor")
       .def(py::init<const Network&, std::uint64_t>(), py::arg("network"), py::arg("max_cells") = kMaxCliqueCells);
 }
 

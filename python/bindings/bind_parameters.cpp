@@ -8,7 +8,7 @@
 #include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager::python {
 namespace {

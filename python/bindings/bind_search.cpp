@@ -12,7 +12,7 @@
 #include "choices.hpp"
 #include "structures.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 #include "watch.hpp"
 
 namespace tanager::python {

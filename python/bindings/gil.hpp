@@ -13,7 +13,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tanager/stopped.hpp"
+#include "tanager/errors.hpp"
 
 namespace tanager::python {
 

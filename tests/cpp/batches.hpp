@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace testing {
 

@@ -7,10 +7,9 @@
 #include "fuzz.hpp"
 #include "networks.hpp"
 #include "reference.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/feature_weights.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_weights.hpp"
 
 const int fuzz::kShortRuns = 5000;
 const std::size_t fuzz::kMaxLength = 192;

@@ -5,7 +5,7 @@
 #include "predict/lookup_tables.hpp"
 #include "predictions.hpp"
 #include "tanager/inference.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 const int fuzz::kShortRuns = 4000;
 const std::size_t fuzz::kMaxLength = 192;
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const fuzz::Tables kind = fuzz::read_tables(input);
   std::mt19937_64 random = input.random();
   const Network network = fuzz::random_network(random, structure, cards, classes, kind);
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   fuzz::require_same(predictor.n_features(), cards.size(), "features");
   fuzz::require_same(predictor.n_classes(), classes, "classes");
   fuzz::check_predictor(input, predictor, cards, fuzz::absent_features(structure),

@@ -7,8 +7,8 @@
 #include "fuzz.hpp"
 #include "networks.hpp"
 #include "reference.hpp"
-#include "tanager/feature_weights.hpp"
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
+#include "tanager/learn_weights.hpp"
 
 const int fuzz::kShortRuns = 8000;
 const std::size_t fuzz::kMaxLength = 192;

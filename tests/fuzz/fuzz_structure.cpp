@@ -7,10 +7,9 @@
 
 #include "fuzz.hpp"
 #include "reference.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/branching.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/structure.hpp"
+#include "tanager/learn_trees.hpp"
 #include "trees.hpp"
 
 const int fuzz::kShortRuns = 6000;

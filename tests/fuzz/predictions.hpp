@@ -9,8 +9,8 @@
 
 #include "fuzz.hpp"
 #include "networks.hpp"
-#include "tanager/any_predictor.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/predictor.hpp"
 
 namespace fuzz {
 
@@ -32,7 +32,7 @@ struct Outputs {
 inline constexpr tanager::Output kOutputs[] = {tanager::Output::kLogJoint, tanager::Output::kLogPosterior,
                                                tanager::Output::kPosterior};
 
-inline Outputs predict_row(const tanager::AnyPredictor& predictor, const Row& row) {
+inline Outputs predict_row(const tanager::Predictor& predictor, const Row& row) {
   Outputs outputs;
   const auto predict = [&](tanager::Output output) {
     std::vector<double> out(predictor.n_classes(), -7.0);
@@ -69,7 +69,7 @@ inline void check_row(const Outputs& got, const std::vector<long double>& joint,
 }
 
 /// A batch of rows in some form against what single rows gave, to the last bit.
-inline void check_batch(Input& input, const tanager::AnyPredictor& predictor, const std::vector<Row>& rows,
+inline void check_batch(Input& input, const tanager::Predictor& predictor, const std::vector<Row>& rows,
                         const std::vector<Outputs>& outputs) {
   const std::size_t n = predictor.n_features(), s = predictor.n_classes();
   const tanager::Output output = kOutputs[input.size(0, 2)];
@@ -118,7 +118,7 @@ inline void check_batch(Input& input, const tanager::AnyPredictor& predictor, co
 }
 
 /// A code that a feature does not have is refused, alone and in a batch.
-inline void check_unknown_code(Input& input, const tanager::AnyPredictor& predictor, Row row,
+inline void check_unknown_code(Input& input, const tanager::Predictor& predictor, Row row,
                                std::span<const std::uint32_t> cards, const std::vector<bool>& ignored) {
   const std::size_t f = input.size(0, row.size() - 1);
   if (ignored[f]) return;
@@ -141,7 +141,7 @@ inline void check_unknown_code(Input& input, const tanager::AnyPredictor& predic
 }
 
 /// Everything above for a few rows.
-inline void check_predictor(Input& input, const tanager::AnyPredictor& predictor, std::span<const std::uint32_t> cards,
+inline void check_predictor(Input& input, const tanager::Predictor& predictor, std::span<const std::uint32_t> cards,
                             const std::vector<bool>& ignored, std::size_t most_completions, double tolerance,
                             const Reference& reference) {
   std::mt19937_64 random = input.random();

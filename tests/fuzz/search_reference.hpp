@@ -14,7 +14,7 @@
 
 #include "networks.hpp"
 #include "reference.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 namespace slow {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "tanager/any_predictor.hpp"
 #include "tanager/counts.hpp"
+#include "tanager/predictor.hpp"
 
 namespace tanager {
 
@@ -76,7 +76,7 @@ Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
 
 /// The averaged models made ready for speed. A missing feature is summed out of every model exactly; nothing
 /// underflows, however many features there are.
-class AodePredictor : public AnyPredictor {
+class AodePredictor : public Predictor {
  public:
   explicit AodePredictor(const Aode& aode);
   ~AodePredictor() override;

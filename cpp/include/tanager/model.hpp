@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "tanager/any_predictor.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
+#include "tanager/predictor.hpp"
 #include "tanager/tbmatan.hpp"
 
 namespace tanager {
@@ -35,7 +35,7 @@ struct FeatureInfo {
 using Classifier = std::variant<Network, Aode, Tbmatan>;
 
 /// The predictor that belongs to a classifier.
-std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier);
+std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier);
 
 /// All that a model file holds: the classifier, what its codes mean, and the settings it was learned with.
 /// Immutable; any number of threads may predict with one model.
@@ -50,7 +50,7 @@ class Model {
   const Network& network() const;
   const Aode& aode() const;
   const Tbmatan& tbmatan() const;
-  const AnyPredictor& predictor() const { return *predictor_; }
+  const Predictor& predictor() const { return *predictor_; }
   const std::vector<FeatureInfo>& features() const { return features_; }
   const std::vector<Label>& classes() const { return classes_; }
   /// The settings the model was learned with, as the learning program wrote them (JSON text).
@@ -76,7 +76,7 @@ class Model {
   /// A class as text: true, false, or the shortest text that reads back as the same number.
   std::string class_name(std::uint32_t index) const;
 
-  /// Posterior probabilities of rows of codes: see AnyPredictor::predict_rows.
+  /// Posterior probabilities of rows of codes: see Predictor::predict_rows.
   void predict_proba(std::span<const Code> rows, std::span<double> out, int threads = 1) const {
     predictor_->predict_rows(rows, Output::kPosterior, out, threads);
   }
@@ -85,7 +85,7 @@ class Model {
   const FeatureInfo& checked_feature(std::size_t feature) const;
 
   Classifier classifier_;
-  std::shared_ptr<const AnyPredictor> predictor_;
+  std::shared_ptr<const Predictor> predictor_;
   std::vector<FeatureInfo> features_;
   std::vector<Label> classes_;
   std::string settings_;

@@ -2,36 +2,83 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <variant>
 
-#include "tanager/any_predictor.hpp"
-#include "tanager/inference.hpp"
-#include "tanager/network.hpp"
+#include "tanager/dataset.hpp"
 
 namespace tanager {
 
-/// A network made ready for speed: flat tables of logarithms, several features joined into one look-up where that pays.
-/// A missing feature is summed out exactly. One row allocates nothing unless a feature is missing.
-class Predictor : public AnyPredictor {
- public:
-  /// `max_cells` limits what rows with missing features may need, as in Inference.
-  explicit Predictor(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);
-  ~Predictor() override;
-  Predictor(Predictor&&) noexcept;
-  Predictor& operator=(Predictor&&) noexcept;
+/// What a prediction writes for every row and class.
+enum class Output {
+  kLogJoint,      ///< ln P(class, features)
+  kLogPosterior,  ///< ln P(class | features)
+  kPosterior      ///< P(class | features)
+};
 
-  std::size_t n_features() const override;
-  std::uint32_t n_classes() const override;
+/// The codes of one feature for a batch of rows: 8-bit codes with kMissing8, or 16-bit codes with kMissing.
+struct CodeColumn {
+  const void* codes = nullptr;
+  bool wide = false;
+
+  CodeColumn() = default;
+  CodeColumn(const std::uint8_t* narrow_codes) : codes(narrow_codes), wide(false) {}
+  CodeColumn(const std::uint16_t* wide_codes) : codes(wide_codes), wide(true) {}
+};
+
+/// A batch of rows: feature by feature, or row by row.
+struct CodeBatch {
+  std::size_t n_rows = 0;
+  std::variant<std::span<const CodeColumn>, std::span<const Code>, std::span<const std::uint8_t>> codes;
+};
+
+/// What all predictors offer, whatever kind of classifier they were made from. The same row gives the same bits alone,
+/// in a batch, on any number of threads and on any instruction set. Immutable and safe to share between threads.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+
+  virtual std::size_t n_features() const = 0;
+  virtual std::uint32_t n_classes() const = 0;
+
+  /// One row: writes n_classes numbers.
+  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
+  /// The most probable class of one row; ties go to the lowest index.
+  std::uint32_t predict_class(std::span<const Code> row) const;
+
+  /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes.
+  void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
+  void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
+  /// The most probable class of every row.
+  void predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads = 1) const;
+  void predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out, int threads = 1) const;
+
+  /// A batch given feature by feature (faster: nothing is transposed); `columns` has one entry per feature.
+  void predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output, std::span<double> out,
+                       int threads = 1) const;
+  void predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows, std::span<std::uint32_t> out,
+                               int threads = 1) const;
+
+ protected:
+  Predictor() = default;
+  Predictor(const Predictor&) = default;
+  Predictor(Predictor&&) noexcept = default;
+  Predictor& operator=(const Predictor&) = default;
+  Predictor& operator=(Predictor&&) noexcept = default;
 
  private:
-  void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
-  void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
-  void run_row(std::span<const Code> row, Output output, std::span<double> out) const override;
-  std::uint32_t run_row_class(std::span<const Code> row) const override;
+  // Sizes are checked before any of these is called; codes are not.
+  virtual void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const = 0;
+  virtual void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const = 0;
+  /// One row; by default a batch of one.
+  virtual void run_row(std::span<const Code> row, Output output, std::span<double> out) const;
+  virtual std::uint32_t run_row_class(std::span<const Code> row) const;
 
-  struct Tables;
-  std::unique_ptr<const Tables> tables_;
+  template <class T>
+  CodeBatch batch_of(std::span<const T> rows) const;
+  CodeBatch batch_of(std::span<const CodeColumn> columns, std::size_t n_rows) const;
+  void checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const;
+  void checked_run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const;
 };
 
 }  // namespace tanager

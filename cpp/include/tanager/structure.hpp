@@ -5,37 +5,71 @@
 #include <vector>
 
 #include "tanager/counts.hpp"
-#include "tanager/network.hpp"
-#include "tanager/scores.hpp"
 
 namespace tanager {
 
-struct ChowLiuOptions {
-  /// kLogLikelihood gives a tree (TAN); kAic and kBic leave out arcs that do not pay (a forest).
-  Score score = Score::kLogLikelihood;
-  /// The feature that becomes the root of its tree; otherwise each tree is rooted at its first feature.
-  std::optional<std::size_t> root;
+/// Which features a model has, which feature parents each of them has, and where the class stands among them. In most
+/// classifiers the class has no parents and is a parent of every feature of the model (an augmented naive Bayes); in a
+/// general network it may have parents, and features need not be its children. A feature that the model leaves out is
+/// absent: it has no table, and prediction does not look at it.
+class Structure {
+ public:
+  /// The class is a parent of every feature, which is not listed.
+  /// Throws InvalidInput if a parent does not exist, is listed twice or is its own child, or if the arcs form a cycle.
+  explicit Structure(std::vector<std::vector<std::size_t>> parents);
+  /// Leaves out the features marked in `absent`; throws InvalidInput as well if one of them has parents or children.
+  static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
+  /// The class anywhere: it is a parent of the features marked in `class_children`, and a child of `class_parents`.
+  /// `absent` may be empty: nothing is left out.
+  static Structure general(std::vector<std::vector<std::size_t>> parents, std::vector<bool> class_children,
+                           std::vector<std::size_t> class_parents, std::vector<bool> absent = {});
+  /// No arcs between features.
+  static Structure naive(std::size_t n_features);
+
+  /// Number of features, absent ones included.
+  std::size_t n_features() const { return parents_.size(); }
+  bool is_absent(std::size_t feature) const { return !absent_.empty() && absent_[feature]; }
+  const std::vector<std::size_t>& parents(std::size_t feature) const { return parents_[feature]; }
+  Family family(std::size_t feature) const { return {feature, parents_[feature]}; }
+  /// Whether the class is a parent of a feature of the model.
+  bool is_class_child(std::size_t feature) const {
+    return !is_absent(feature) && (not_class_children_.empty() || !not_class_children_[feature]);
+  }
+  /// The features that are parents of the class, in increasing order.
+  const std::vector<std::size_t>& class_parents() const { return class_parents_; }
+  /// The family whose counts are those of the class with its parents, [class parents][class]; none if it has none.
+  std::optional<Family> class_family() const;
+  /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
+  const std::vector<std::size_t>& order() const { return order_; }
+  /// How many features of order() come before the class, so that the class comes after its parents and before its
+  /// children. Zero if it has no parents.
+  std::size_t class_position() const { return class_position_; }
+  /// The largest number of feature parents of any feature.
+  std::size_t max_parents() const;
+
+  /// The class has no parents and is a parent of every feature of the model.
+  bool is_augmented_naive() const { return class_parents_.empty() && not_class_children_.empty(); }
+  // The following ask for that as well.
+  /// No feature has a feature parent.
+  bool is_naive() const { return is_augmented_naive() && max_parents() == 0; }
+  /// Every feature has at most one feature parent (a forest).
+  bool is_one_dependence() const { return is_augmented_naive() && max_parents() <= 1; }
+  /// One tree spans all features of the model.
+  bool is_tan() const;
+  /// The features fall into groups; each group is fully connected, and there are no arcs between groups.
+  bool is_semi_naive() const;
+
+  bool operator==(const Structure&) const = default;
+
+ private:
+  Structure() = default;
+
+  std::vector<std::vector<std::size_t>> parents_;
+  std::vector<bool> absent_;              // empty if none is
+  std::vector<bool> not_class_children_;  // empty if all features of the model are children of the class
+  std::vector<std::size_t> class_parents_;
+  std::vector<std::size_t> order_;
+  std::size_t class_position_ = 0;
 };
-
-/// Weight of every pair of features, in the order (0,1), (0,2), ..., (1,2), ...: N I(X;Y|C), less the penalty. With
-/// missing cells I is that of the rows where both are observed, and N counts these under a penalty, all rows without
-/// one.
-std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads = 1);
-
-/// The one-dependence structure of greatest score (Friedman, Geiger and Goldszmidt 1997). Needs CountScope::kPairs.
-Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options = {}, int threads = 1);
-
-struct KdbOptions {
-  /// The most feature parents a feature may have.
-  std::size_t k = 2;
-};
-
-/// The k-dependence structure of Sahami's filter (1996): features are ranked by I(X;C), and each takes the up to k
-/// earlier-ranked ones Y with the highest I(X;Y|C), listed in the order of the columns. Ties in the ranking go to the
-/// lowest feature, ties among parents to the one ranked first; informations that differ by less than rounding can
-/// explain (1.5e-11 nats) are tied. With missing cells each information is that of the rows where what it is about is
-/// observed. Needs CountScope::kPairs unless k is 0. The counts of families with two parents and more have to be made
-/// once the structure is known.
-Structure learn_kdb(const CountSet& counts, const KdbOptions& options = {}, int threads = 1);
 
 }  // namespace tanager

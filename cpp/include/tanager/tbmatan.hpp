@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "tanager/any_predictor.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
+#include "tanager/predictor.hpp"
 #include "tanager/tree_sums.hpp"
 
 namespace tanager {
@@ -63,7 +63,7 @@ class Tbmatan {
 };
 
 /// The average made ready for speed: ln P(c, x) = ln NB(c, x) + ln (tree sum of weights * lifts / tree sum of weights).
-class TbmatanPredictor : public AnyPredictor {
+class TbmatanPredictor : public Predictor {
  public:
   /// How tree sums are computed; all give the same to a few units in the last place.
   enum class Method {

@@ -18,7 +18,7 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace tanager::predict {
 namespace {
@@ -134,7 +134,7 @@ class Plan {
  private:
   using Output = tanager::Output;
 
-  const AnyPredictor& predictor() const { return limited_ ? *limited_ : model_.predictor(); }
+  const Predictor& predictor() const { return limited_ ? *limited_ : model_.predictor(); }
 
   std::vector<std::string> probability_names() const {
     std::vector<std::string> found;
@@ -174,9 +174,9 @@ class Plan {
   const Model& model_;
   const Options& options_;
   CsvEncoder encoder_;
-  std::optional<Predictor> limited_;  // if the user set a limit of inference
-  std::vector<std::string> names_;    // of the classes
-  std::vector<std::string> labels_;   // the same, as cells
+  std::optional<NetworkPredictor> limited_;  // if the user set a limit of inference
+  std::vector<std::string> names_;           // of the classes
+  std::vector<std::string> labels_;          // the same, as cells
 };
 
 /// A block and what became of it.

@@ -6,7 +6,7 @@
 
 #include "aode/block.hpp"
 #include "aode/plan.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace tanager {
 

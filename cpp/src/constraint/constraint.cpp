@@ -1,5 +1,5 @@
 // Structures by tests of independence: graphs from any test, and classifiers from rows.
-#include "tanager/constraint.hpp"
+#include "tanager/learn_constraint.hpp"
 
 #include <algorithm>
 #include <cmath>

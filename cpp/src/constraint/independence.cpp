@@ -1,6 +1,6 @@
 // Tests of independence. Rows that are alike are joined first, which makes every later test shorter, and all pairs
 // given nothing (or the class alone) are counted in one pass.
-#include "tanager/independence.hpp"
+#include "tanager/learn_constraint.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,6 @@
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/stopped.hpp"
 
 namespace tanager {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tanager/dataset.hpp"
-#include "tanager/independence.hpp"
+#include "tanager/learn_constraint.hpp"
 
 namespace tanager {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "constraint/skeleton.hpp"
-#include "tanager/constraint.hpp"
+#include "tanager/learn_constraint.hpp"
 
 namespace tanager {
 

@@ -14,7 +14,7 @@
 #include "constraint/set_map.hpp"
 #include "graph/spanning_tree.hpp"
 #include "support/guarded.hpp"
-#include "tanager/constraint.hpp"
+#include "tanager/learn_constraint.hpp"
 
 namespace tanager {
 

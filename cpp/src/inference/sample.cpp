@@ -11,7 +11,6 @@
 #include "support/random.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/stopped.hpp"
 
 namespace tanager {
 namespace {

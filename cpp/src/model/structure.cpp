@@ -4,7 +4,7 @@
 
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/network.hpp"
+#include "tanager/structure.hpp"
 
 namespace tanager {
 namespace {

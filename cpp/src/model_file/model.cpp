@@ -11,7 +11,7 @@
 #include "model_file/labels.hpp"
 #include "support/utf8.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace tanager {
 namespace {
@@ -97,15 +97,15 @@ void io::check_counts(const CountSet& counts) {
   for (std::size_t i = 0; i < counts.families().size(); ++i) check_cells(counts.family(i));
 }
 
-std::unique_ptr<const AnyPredictor> make_predictor(const Classifier& classifier) {
+std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier) {
   struct Make {
-    std::unique_ptr<const AnyPredictor> operator()(const Network& network) const {
-      return std::make_unique<const Predictor>(network);
+    std::unique_ptr<const Predictor> operator()(const Network& network) const {
+      return std::make_unique<const NetworkPredictor>(network);
     }
-    std::unique_ptr<const AnyPredictor> operator()(const Aode& aode) const {
+    std::unique_ptr<const Predictor> operator()(const Aode& aode) const {
       return std::make_unique<const AodePredictor>(aode);
     }
-    std::unique_ptr<const AnyPredictor> operator()(const Tbmatan& average) const {
+    std::unique_ptr<const Predictor> operator()(const Tbmatan& average) const {
       return std::make_unique<const TbmatanPredictor>(average);
     }
   };

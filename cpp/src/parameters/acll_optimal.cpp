@@ -1,7 +1,7 @@
 // The parameters that maximize the approximate conditional log-likelihood of a structure (Carvalho, Adão and Mateus
 // 2013, theorem 3.8), those of the class included.
 #include "parameters/from_counts.hpp"
-#include "tanager/acll.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "parameters/from_counts.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 namespace {

@@ -1,6 +1,6 @@
 // Posterior means under Dirichlet priors: theta_jkc = (N_jkc + a) / (N_jc + r a), from available cases.
 #include "parameters/from_counts.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 

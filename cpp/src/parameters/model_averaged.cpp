@@ -7,7 +7,7 @@
 
 #include "parameters/from_counts.hpp"
 #include "support/special.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 namespace {

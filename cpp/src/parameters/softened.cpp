@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "parameters/from_counts.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 namespace {

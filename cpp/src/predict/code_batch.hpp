@@ -6,7 +6,7 @@
 #include <span>
 #include <variant>
 
-#include "tanager/any_predictor.hpp"
+#include "tanager/predictor.hpp"
 
 namespace tanager {
 

@@ -7,7 +7,7 @@
 
 #include "predict/lookup_tables.hpp"
 #include "simd/cpu.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 namespace tanager {
 

@@ -1,4 +1,4 @@
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace tanager {
 
-struct Predictor::Tables {
+struct NetworkPredictor::Tables {
   Tables(const Network& network, std::uint64_t max_cells)
       : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),
         logs(InferenceTables(family_tables(network)).logs),
@@ -163,21 +163,21 @@ void with_loader(const CodeBatch& batch, std::size_t n_features, Use use) {
 
 }  // namespace
 
-Predictor::Predictor(const Network& network, std::uint64_t max_cells)
+NetworkPredictor::NetworkPredictor(const Network& network, std::uint64_t max_cells)
     : tables_(std::make_unique<const Tables>(network, max_cells)) {}
-Predictor::~Predictor() = default;
-Predictor::Predictor(Predictor&&) noexcept = default;
-Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+NetworkPredictor::~NetworkPredictor() = default;
+NetworkPredictor::NetworkPredictor(NetworkPredictor&&) noexcept = default;
+NetworkPredictor& NetworkPredictor::operator=(NetworkPredictor&&) noexcept = default;
 
-std::size_t Predictor::n_features() const {
+std::size_t NetworkPredictor::n_features() const {
   return tables_->cardinalities.size();
 }
 
-std::uint32_t Predictor::n_classes() const {
+std::uint32_t NetworkPredictor::n_classes() const {
   return tables_->lookup.n_classes;
 }
 
-void Predictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
+void NetworkPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
   const LookupTables& lookup = tables_->lookup;
   const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
   bool complete = true;
@@ -198,7 +198,7 @@ void Predictor::run_row(std::span<const Code> row, Output output, std::span<doub
   finish_block(out.data(), 1, s, output, best_isa());
 }
 
-std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
+std::uint32_t NetworkPredictor::run_row_class(std::span<const Code> row) const {
   constexpr std::uint32_t kOnStack = 64;
   double few[kOnStack];
   std::vector<double> many(n_classes() > kOnStack ? n_classes() : 0);
@@ -207,7 +207,7 @@ std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
   return best_class(joint.data(), joint.size());
 }
 
-void Predictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+void NetworkPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
   const std::uint32_t s = n_classes();
   with_loader(batch, n_features(), [&](auto make_loader) {
     for_each_block(*tables_, batch.n_rows, threads, make_loader,
@@ -218,7 +218,7 @@ void Predictor::run(const CodeBatch& batch, Output output, std::span<double> out
   });
 }
 
-void Predictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+void NetworkPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   const std::uint32_t s = n_classes();
   with_loader(batch, n_features(), [&](auto make_loader) {
     for_each_block(*tables_, batch.n_rows, threads, make_loader,

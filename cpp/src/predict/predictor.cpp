@@ -1,5 +1,5 @@
 // Checks sizes, and leaves the rest to the predictor of the kind at hand.
-#include "tanager/any_predictor.hpp"
+#include "tanager/predictor.hpp"
 
 #include <limits>
 
@@ -16,7 +16,7 @@ void check_size(const char* what, std::size_t expected, std::size_t actual) {
 }  // namespace
 
 template <class T>
-CodeBatch AnyPredictor::batch_of(std::span<const T> rows) const {
+CodeBatch Predictor::batch_of(std::span<const T> rows) const {
   const std::size_t n = n_features();
   if (n == 0 || rows.size() % n != 0)
     throw InvalidInput(
@@ -24,12 +24,12 @@ CodeBatch AnyPredictor::batch_of(std::span<const T> rows) const {
   return {rows.size() / n, rows};
 }
 
-CodeBatch AnyPredictor::batch_of(std::span<const CodeColumn> columns, std::size_t n_rows) const {
+CodeBatch Predictor::batch_of(std::span<const CodeColumn> columns, std::size_t n_rows) const {
   check_size("the list of columns", n_features(), columns.size());
   return {n_rows, columns};
 }
 
-void AnyPredictor::checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
+void Predictor::checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
   const std::size_t s = n_classes();
   if (batch.n_rows > std::numeric_limits<std::size_t>::max() / s)
     throw InvalidInput(join_text("no output can have ", s, " numbers for each of ", batch.n_rows, " rows"));
@@ -37,57 +37,57 @@ void AnyPredictor::checked_run(const CodeBatch& batch, Output output, std::span<
   run(batch, output, out, threads);
 }
 
-void AnyPredictor::checked_run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
+void Predictor::checked_run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   check_size("the output", batch.n_rows, out.size());
   run_classes(batch, out, threads);
 }
 
-void AnyPredictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+void Predictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
   check_size("a row", n_features(), row.size());
   check_size("the output", n_classes(), out.size());
   run_row(row, output, out);
 }
 
-std::uint32_t AnyPredictor::predict_class(std::span<const Code> row) const {
+std::uint32_t Predictor::predict_class(std::span<const Code> row) const {
   check_size("a row", n_features(), row.size());
   return run_row_class(row);
 }
 
-void AnyPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
+void Predictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
   run({1, row}, output, out, 1);
 }
 
-std::uint32_t AnyPredictor::run_row_class(std::span<const Code> row) const {
+std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
   std::uint32_t best = 0;
   run_classes({1, row}, {&best, 1}, 1);
   return best;
 }
 
-void AnyPredictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
+void Predictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {
   checked_run(batch_of(rows), output, out, threads);
 }
 
-void AnyPredictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
-                                int threads) const {
+void Predictor::predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out,
+                             int threads) const {
   checked_run(batch_of(rows), output, out, threads);
 }
 
-void AnyPredictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
+void Predictor::predict_classes_rows(std::span<const Code> rows, std::span<std::uint32_t> out, int threads) const {
   checked_run_classes(batch_of(rows), out, threads);
 }
 
-void AnyPredictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
-                                        int threads) const {
+void Predictor::predict_classes_rows(std::span<const std::uint8_t> rows, std::span<std::uint32_t> out,
+                                     int threads) const {
   checked_run_classes(batch_of(rows), out, threads);
 }
 
-void AnyPredictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
-                                   std::span<double> out, int threads) const {
+void Predictor::predict_columns(std::span<const CodeColumn> columns, std::size_t n_rows, Output output,
+                                std::span<double> out, int threads) const {
   checked_run(batch_of(columns, n_rows), output, out, threads);
 }
 
-void AnyPredictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
-                                           std::span<std::uint32_t> out, int threads) const {
+void Predictor::predict_classes_columns(std::span<const CodeColumn> columns, std::size_t n_rows,
+                                        std::span<std::uint32_t> out, int threads) const {
   checked_run_classes(batch_of(columns, n_rows), out, threads);
 }
 

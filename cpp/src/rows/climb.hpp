@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 
 namespace tanager {
 

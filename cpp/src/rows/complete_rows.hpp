@@ -9,7 +9,7 @@
 #include "rows/softmax_families.hpp"
 #include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 
 namespace tanager {
 

@@ -8,7 +8,7 @@
 #include "rows/start.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 
 namespace tanager {
 

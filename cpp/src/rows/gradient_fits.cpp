@@ -12,7 +12,7 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 
 namespace tanager {
 namespace {

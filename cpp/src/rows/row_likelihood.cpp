@@ -19,8 +19,8 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/incomplete.hpp"
 #include "tanager/inference.hpp"
+#include "tanager/learn_rows.hpp"
 
 namespace tanager {
 namespace {

@@ -6,7 +6,7 @@
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 namespace tanager {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 namespace tanager {
 

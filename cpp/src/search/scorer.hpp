@@ -15,7 +15,7 @@
 #include "search/term_tables.hpp"
 #include "simd/cpu.hpp"
 #include "support/parallel.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 namespace tanager {
 

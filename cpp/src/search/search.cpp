@@ -1,5 +1,5 @@
 // The one greedy loop of all wrapper searches.
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -17,7 +17,6 @@
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/stopped.hpp"
 
 namespace tanager {
 namespace {
@@ -65,8 +64,8 @@ class Search {
     std::optional<SearchStop> stop;
     try {
       while (!stop) stop = step();
-    } catch (const Stopped& stopped) {
-      stop = stopped.reason;
+    } catch (const SearchEnd& end) {
+      stop = end.reason;
     }
     team_.dismiss();  // while this thread frees the tables
     return {scorer_.state().structure(), std::move(steps_), *stop, n_candidates_, seconds()};
@@ -74,7 +73,7 @@ class Search {
 
  private:
   /// Thrown out of the scoring of a batch; what was accepted before remains.
-  struct Stopped {
+  struct SearchEnd {
     SearchStop reason;
   };
 
@@ -107,8 +106,8 @@ class Search {
     const auto ask = [&] {
       const std::size_t done = n_candidates_ - before;
       if (options_.keep_going && !options_.keep_going({steps_.size() - 1, steps_.back().score, done, moves.size()}))
-        throw Stopped{SearchStop::kInterrupted};
-      if (options_.time_limit && seconds() > *options_.time_limit) throw Stopped{SearchStop::kTimeLimit};
+        throw SearchEnd{SearchStop::kInterrupted};
+      if (options_.time_limit && seconds() > *options_.time_limit) throw SearchEnd{SearchStop::kTimeLimit};
     };
     const StopCheck within(ask);
     return scorer_.best_of(moves, *generator_, [&](std::size_t done) {

@@ -19,7 +19,7 @@
 #include "support/guarded.hpp"
 #include "support/parallel.hpp"
 #include "support/shelf.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_search.hpp"
 
 namespace tanager {
 

@@ -4,9 +4,9 @@
 #include "structure/acll_pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/branching.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/learn_trees.hpp"
 
 namespace tanager {
 namespace {

@@ -9,7 +9,7 @@
 #include "structure/pair_weights.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/structure.hpp"
+#include "tanager/learn_trees.hpp"
 
 namespace tanager {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "scores/without_noise.hpp"
 #include "structure/pair_weights.hpp"
-#include "tanager/structure.hpp"
+#include "tanager/learn_trees.hpp"
 
 namespace tanager {
 namespace {

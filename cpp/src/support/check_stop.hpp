@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "tanager/stopped.hpp"
+#include "tanager/errors.hpp"
 
 namespace tanager {
 

@@ -14,7 +14,7 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 #include "tanager/tbmatan.hpp"
 #include "tbmatan/pairs.hpp"
 #include "tbmatan/tree_kernel.hpp"
@@ -155,7 +155,7 @@ struct SampledTrees {
     }
   }
 
-  std::vector<Predictor> predictors;
+  std::vector<NetworkPredictor> predictors;
   std::vector<double> log_shares;
 
  private:

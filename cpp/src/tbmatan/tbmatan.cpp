@@ -13,7 +13,7 @@
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 #include "tbmatan/pairs.hpp"
 #include "tbmatan/rising_factorial.hpp"
 

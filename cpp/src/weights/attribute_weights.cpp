@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 #include "weights/categorical_tree.hpp"
 
 namespace tanager {
@@ -24,7 +24,7 @@ struct Verdict {
 };
 
 /// Ends the tree that a thread is at.
-struct Stopped {};
+struct TreeEnd {};
 
 void check(const Structure& structure, const Dataset& data, const TreeDepthOptions& options) {
   if (structure.n_features() != data.n_features())
@@ -96,7 +96,7 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
   const auto ask = [&] {
     const bool ends = verdict.with(
         [&](Verdict& known) { return known.stop = known.stop || (options.keep_going && !options.keep_going()); });
-    if (ends) throw Stopped{};
+    if (ends) throw TreeEnd{};
   };
   const auto learn = [&](std::size_t tree) {
     ask();
@@ -115,7 +115,7 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
     parallel_for(options.n_trees, 1, threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t tree = begin; tree < end; ++tree) learn(tree);
     });
-  } catch (const Stopped&) {
+  } catch (const TreeEnd&) {
     return {};
   }
   return depths;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "parameters/from_counts.hpp"
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 
 namespace tanager {
 

@@ -9,7 +9,7 @@
 #include "parameters/from_counts.hpp"
 #include "simd/vector_exp.hpp"
 #include "support/parallel.hpp"
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 #include "weights/powers.hpp"
 #include "weights/wanbia_kernels.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 
 namespace tanager {
 

@@ -14,7 +14,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 using namespace tanager;
 using namespace testing;

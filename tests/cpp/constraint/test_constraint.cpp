@@ -9,8 +9,8 @@
 #include "check.hpp"
 #include "reference.hpp"
 #include "support/special.hpp"
-#include "tanager/constraint.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/learn_constraint.hpp"
 
 using namespace tanager;
 

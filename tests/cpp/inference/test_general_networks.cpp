@@ -6,12 +6,12 @@
 #include "check.hpp"
 #include "random_networks.hpp"
 #include "reference.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/feature_weights.hpp"
-#include "tanager/parameters.hpp"
-#include "tanager/predictor.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_search.hpp"
+#include "tanager/learn_trees.hpp"
+#include "tanager/learn_weights.hpp"
+#include "tanager/network_predictor.hpp"
 
 using namespace tanager;
 
@@ -209,7 +209,7 @@ TEST(whole_rows_are_predicted_by_the_joint_distribution) {
     for (std::size_t f = 0; f < n; ++f) cards.push_back(static_cast<std::uint32_t>(1 + testing::draw(random, 4)));
     const Structure structure = testing::random_general_structure(random, n, 3);
     const Network network = testing::random_network(random, structure, cards, classes, repeat % 3 == 0);
-    const Predictor predictor(network);
+    const NetworkPredictor predictor(network);
     std::vector<Code> rows;
     for (int i = 0; i < 20; ++i)
       for (const Code code : testing::random_row(random, cards, 0)) rows.push_back(code);

@@ -8,7 +8,6 @@
 #include "check.hpp"
 #include "full_joint.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/stopped.hpp"
 
 using namespace tanager;
 using namespace testing;

@@ -7,7 +7,7 @@
 #include "model_fixtures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 using namespace fixtures;
 
@@ -93,8 +93,8 @@ TEST(a_model_predicts_as_its_classifier_does) {
     model.predictor().predict_classes_columns(views, 100, classes);
     CHECK(classes == expected_classes);
   };
-  check(rich_model(), Predictor(rich_model().network()));
-  check(model_leaving_out(), Predictor(model_leaving_out().network()));
+  check(rich_model(), NetworkPredictor(rich_model().network()));
+  check(model_leaving_out(), NetworkPredictor(model_leaving_out().network()));
   check(rich_aode_model(), AodePredictor(rich_aode_model().aode()));
   check(rich_tbmatan_model(), TbmatanPredictor(rich_tbmatan_model().tbmatan()));
 }

@@ -9,7 +9,7 @@
 #include "reference.hpp"
 #include "support/special.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 using namespace tanager;
 

@@ -6,8 +6,8 @@
 #include "reference.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/network_predictor.hpp"
 
 using namespace tanager;
 
@@ -90,10 +90,10 @@ TEST(prediction_does_not_look_at_what_is_left_out) {
         const auto learned = [](const Dataset& rows, const Structure& structure) {
           std::vector<Family> families;
           for (const std::size_t f : structure.order()) families.push_back(structure.family(f));
-          return Predictor(estimate_dirichlet(structure, count(rows, CountScope::kSingles, families, 1)));
+          return NetworkPredictor(estimate_dirichlet(structure, count(rows, CountScope::kSingles, families, 1)));
         };
-        const Predictor with = learned(data, Structure::leaving_out(pair.absent, pair.whole));
-        const Predictor without = learned(small, Structure(pair.small));
+        const NetworkPredictor with = learned(data, Structure::leaving_out(pair.absent, pair.whole));
+        const NetworkPredictor without = learned(small, Structure(pair.small));
 
         std::vector<Code> rows, hidden, small_rows;
         for (std::size_t row = 0; row < n_rows; ++row)

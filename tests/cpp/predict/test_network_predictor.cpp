@@ -14,7 +14,7 @@
 #include "simd/vector_exp.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/inference.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/network_predictor.hpp"
 
 using namespace tanager;
 using namespace testing;
@@ -48,7 +48,7 @@ TEST(complete_rows_match_products_of_table_entries) {
        {Shape{1, 0, 3, 2}, Shape{5, 1, 4, 3}, Shape{9, 3, 3, 5}, Shape{40, 1, 4, 26}, Shape{12, 1, 9, 1}})
     for (int repeat = 0; repeat < 20; ++repeat) {
       const Network network = draw_network(random, shape);
-      const Predictor predictor(network);
+      const NetworkPredictor predictor(network);
       const auto row = random_row(random, cards_of(network), 0);
       const auto joint = predict_one(predictor, row, Output::kLogJoint);
       const auto posterior = predict_one(predictor, row, Output::kPosterior);
@@ -73,7 +73,7 @@ TEST(missing_features_are_summed_out) {
     for (int repeat = 0; repeat < 150; ++repeat) {
       const bool zeros = repeat % 3 == 0;
       const Network network = draw_network(random, shape, zeros);
-      const Predictor predictor(network);
+      const NetworkPredictor predictor(network);
       const auto row = random_row(random, cards_of(network), 10 + 30 * (repeat % 4));
       const auto joint = predict_one(predictor, row, Output::kLogJoint);
       for (std::size_t c = 0; c < joint.size(); ++c)
@@ -84,7 +84,7 @@ TEST(missing_features_are_summed_out) {
 TEST(joint_probabilities_of_a_domain_sum_to_one) {
   std::mt19937_64 random(3);
   const Network network = draw_network(random, {6, 1, 3, 3});
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   const auto joint = predict_one(predictor, std::vector<Code>(6, kMissing), Output::kLogJoint);
   double sum = 0;
   for (const double value : joint) sum += std::exp(value);
@@ -96,7 +96,7 @@ TEST(one_row_and_batches_of_every_kind_agree_to_the_bit) {
   for (const Shape shape : {Shape{3, 1, 4, 2}, Shape{30, 1, 4, 3}, Shape{20, 0, 5, 4}, Shape{17, 1, 12, 7},
                             Shape{25, 2, 3, 26}, Shape{6, 1, 4, 1}}) {
     const Network network = draw_network(random, shape);
-    const Predictor predictor(network);
+    const NetworkPredictor predictor(network);
     std::vector<std::vector<Code>> all;
     for (int i = 0; i < 5000; ++i) all.push_back(random_row(random, cards_of(network), i % 9 == 0 ? 15 : 0));
     check_batches(predictor, all, [](Output) { return std::vector{1, 2, 7}; });
@@ -132,7 +132,7 @@ TEST(look_ups_larger_than_16_bits) {
   std::mt19937_64 random(6);
   const std::vector<std::uint32_t> cards{300, 400, 3, 300};
   const Network network = random_network(random, Structure({{}, {0}, {1}, {}}), cards, 2);
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   std::vector<Code> rows;
   std::vector<double> expected;
   for (int i = 0; i < 700; ++i) {
@@ -155,7 +155,7 @@ TEST(thousands_of_features_of_one_value) {
   tables[7] = {0.75, 0.5, 0.25, 0.5};
   std::vector<std::uint32_t> cards(n, 1);
   cards[7] = 2;
-  const Predictor predictor(Network(Structure::naive(n), cards, {0.5, 0.5}, tables));
+  const NetworkPredictor predictor(Network(Structure::naive(n), cards, {0.5, 0.5}, tables));
   CHECK_NEAR(predict_one(predictor, std::vector<Code>(n, 0), Output::kPosterior)[0], 0.6, 1e-15);
 }
 
@@ -163,7 +163,7 @@ TEST(many_classes) {
   std::mt19937_64 random(7);
   const std::vector<std::uint32_t> cards{3, 4};
   const Network network = random_network(random, Structure({{}, {0}}), cards, 20000);
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   const std::vector<Code> row{1, 2};
   std::vector<double> out(3 * 20000);
   predictor.predict_rows(std::span<const Code>(std::vector<Code>{1, 2, 0, 0, 1, 2}), Output::kPosterior, out, 1);
@@ -174,7 +174,7 @@ TEST(many_classes) {
 
 TEST(a_row_impossible_under_every_class_gets_the_uniform_posterior) {
   const Network network(Structure::naive(2), {2, 2}, {0.5, 0.25, 0.25}, {{1, 1, 1, 0, 0, 0}, {1, 0, 1, 0, 1, 0}});
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   for (const double p : predict_one(predictor, {1, 0}, Output::kPosterior)) CHECK_EQ(p, 1.0 / 3);
   for (const double p : predict_one(predictor, {1, 0}, Output::kLogPosterior)) CHECK_NEAR(p, -std::log(3.0), 1e-15);
   for (const double p : predict_one(predictor, {1, 0}, Output::kLogJoint)) CHECK_EQ(p, kMinusInfinity);
@@ -191,7 +191,7 @@ TEST(a_row_impossible_under_every_class_gets_the_uniform_posterior) {
 TEST(codes_and_sizes_are_checked) {
   std::mt19937_64 random(8);
   const Network network = random_network(random, Structure({{}, {0}}), {2, 3}, 2);
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   std::vector<double> out(2);
   CHECK_THROWS(InvalidInput, predictor.predict(std::vector<Code>{0, 3}, Output::kPosterior, out),
                "feature 1 has code 3, but 3 values are known");
@@ -216,7 +216,7 @@ TEST(missing_features_of_many_values_in_any_structure) {
   std::mt19937_64 random(9);
   const std::vector<std::uint32_t> cards{300, 300, 300, 2, 2};
   const Network network = random_network(random, Structure({{}, {}, {}, {0, 1}, {0, 2}}), cards, 1);
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   double expected = 0;
   for (std::size_t a = 0; a < 300; ++a) {
     double three = 0, four = 0;
@@ -233,7 +233,7 @@ TEST(missing_features_of_many_values_in_any_structure) {
 TEST(one_predictor_serves_many_threads) {
   std::mt19937_64 random(10);
   const Network network = draw_network(random, {10, 1, 4, 3});
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   std::vector<Code> rows;
   for (int i = 0; i < 3000; ++i) {
     const auto row = random_row(random, cards_of(network), 10);

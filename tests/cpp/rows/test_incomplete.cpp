@@ -1,5 +1,5 @@
 // Goals and gradients over rows against sums over whole domains and finite differences; EM, APN and ELR at their ends.
-#include "tanager/incomplete.hpp"
+#include "tanager/learn_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/evaluation.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
 
 using namespace tanager;
 using namespace testing;

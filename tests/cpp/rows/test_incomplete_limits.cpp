@@ -6,8 +6,8 @@
 
 #include "check.hpp"
 #include "incomplete_rows.hpp"
-#include "tanager/incomplete.hpp"
-#include "tanager/stopped.hpp"
+#include "tanager/errors.hpp"
+#include "tanager/learn_rows.hpp"
 
 using namespace tanager;
 using namespace testing;

@@ -10,9 +10,9 @@
 #include "search/moves.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
-#include "tanager/predictor.hpp"
-#include "tanager/search.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_search.hpp"
+#include "tanager/network_predictor.hpp"
 
 using namespace tanager;
 
@@ -56,7 +56,7 @@ std::vector<double> plain_scores(const Dataset& data, const std::vector<std::uin
     std::vector<Family> families;
     for (const std::size_t f : structure.order()) families.push_back(structure.family(f));
     const CountSet counts = count(data.subset(train), CountScope::kSingles, families, 1);
-    const Predictor predictor(
+    const NetworkPredictor predictor(
         estimate_dirichlet(structure, counts, {options.alpha, std::nullopt, options.class_prior}));
     double total = 0, weight = 0;
     std::vector<Code> row_codes(data.n_features());

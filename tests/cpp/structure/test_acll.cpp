@@ -10,9 +10,10 @@
 #include "simd/vector_log.hpp"
 #include "structure/acll_pairs.hpp"
 #include "support/special.hpp"
-#include "tanager/acll.hpp"
 #include "tanager/branching.hpp"
 #include "tanager/errors.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_trees.hpp"
 
 using namespace tanager;
 

@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "reference.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/structure.hpp"
+#include "tanager/learn_trees.hpp"
 
 using namespace tanager;
 

@@ -9,9 +9,9 @@
 #include "random_networks.hpp"
 #include "support/special.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/learn_trees.hpp"
 #include "tanager/scores.hpp"
-#include "tanager/structure.hpp"
 
 using namespace tanager;
 using namespace testing;

@@ -10,8 +10,7 @@
 #include "reference.hpp"
 #include "simd/cpu.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/predictor.hpp"
-#include "tanager/stopped.hpp"
+#include "tanager/network_predictor.hpp"
 #include "tanager/tbmatan.hpp"
 #include "tbmatan/rising_factorial.hpp"
 #include "trees.hpp"
@@ -59,7 +58,7 @@ std::vector<std::vector<Code>> all_rows(std::span<const std::uint32_t> cardinali
   return rows;
 }
 
-std::vector<double> log_joint(const AnyPredictor& predictor, const std::vector<Code>& row) {
+std::vector<double> log_joint(const Predictor& predictor, const std::vector<Code>& row) {
   std::vector<double> out(predictor.n_classes());
   predictor.predict(row, Output::kLogJoint, out);
   return out;
@@ -73,7 +72,7 @@ double log_evidence(const Dataset& data, const TbmatanOptions& options, const st
     const Tbmatan model(count(data.subset(before), CountScope::kPairs), options);
     std::vector<Code> codes;
     for (std::size_t f = 0; f < data.n_features(); ++f) codes.push_back(data.feature(f)[row]);
-    log += log_joint(Predictor(model.network_of(tree)), codes)[data.target()[row]];
+    log += log_joint(NetworkPredictor(model.network_of(tree)), codes)[data.target()[row]];
     before.push_back(row);
   }
   return log;
@@ -213,7 +212,7 @@ TEST(the_average_is_that_of_all_trees_one_by_one) {
     for (const auto& row : all_rows(model.cardinalities())) {
       std::vector<double> expected(model.n_classes(), 0.0);
       for (std::size_t t = 0; t < trees.size(); ++t) {
-        const auto joint = log_joint(Predictor(model.network_of(trees[t])), row);
+        const auto joint = log_joint(NetworkPredictor(model.network_of(trees[t])), row);
         for (std::size_t c = 0; c < expected.size(); ++c)
           expected[c] += std::exp(evidence[t] - most) / total * std::exp(joint[c]);
       }

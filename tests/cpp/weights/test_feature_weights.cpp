@@ -1,5 +1,5 @@
 // Trees against brute force, powers of tables, and WANBIA's objective against the network that it stands for.
-#include "tanager/feature_weights.hpp"
+#include "tanager/learn_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include "check.hpp"
 #include "reference.hpp"
 #include "tanager/errors.hpp"
-#include "tanager/parameters.hpp"
-#include "tanager/predictor.hpp"
+#include "tanager/learn_parameters.hpp"
+#include "tanager/network_predictor.hpp"
 #include "weights/categorical_tree.hpp"
 
 using namespace tanager;
@@ -112,7 +112,7 @@ Dataset dependent_data(std::size_t n_rows, std::uint32_t classes, double missing
 }
 
 double predicted_loss(const Dataset& data, const Network& network, WanbiaLoss loss) {
-  const Predictor predictor(network);
+  const NetworkPredictor predictor(network);
   const std::size_t s = data.n_classes();
   double value = 0;
   for (std::size_t row = 0; row < data.n_rows(); ++row) {

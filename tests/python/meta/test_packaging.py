@@ -154,7 +154,7 @@ int main() {
   try {
     tanager::load_model("no such file");
   } catch (const tanager::ModelFileError&) {
-    std::printf("%s %zu", TANAGER_VERSION, tanager::Predictor(network).n_features());
+    std::printf("%s %zu", TANAGER_VERSION, tanager::NetworkPredictor(network).n_features());
   }
 }
 """,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tanager/dataset.hpp"
-#include "tanager/network.hpp"
+#include "tanager/structure.hpp"
 
 namespace tanager {
 

@@ -5,6 +5,7 @@
 
 #include "tanager/counts.hpp"
 #include "tanager/network.hpp"
+#include "tanager/scores.hpp"
 
 namespace tanager {
 
@@ -73,5 +74,16 @@ struct ModelAverage {
 /// InvalidInput if a feature has feature parents.
 ModelAverage estimate_model_averaged(const Structure& structure, const CountSet& counts,
                                      const ModelAveragedOptions& options = {});
+
+struct AcllOptimalOptions {
+  AcllOptions score;
+  /// If not empty, the class probabilities themselves.
+  std::vector<double> class_prior;
+};
+
+/// The parameters that maximize the approximate conditional log-likelihood of a structure (theorem 3.8), those of the
+/// class included, where no weight may count less than the pseudo-counts.
+Network estimate_acll_optimal(const Structure& structure, const CountSet& counts,
+                              const AcllOptimalOptions& options = {});
 
 }  // namespace tanager

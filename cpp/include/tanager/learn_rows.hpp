@@ -9,9 +9,9 @@
 
 #include "tanager/counts.hpp"
 #include "tanager/dataset.hpp"
+#include "tanager/errors.hpp"
 #include "tanager/inference.hpp"
 #include "tanager/network.hpp"
-#include "tanager/stopped.hpp"
 
 namespace tanager {
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "tanager/inference.hpp"
+#include "tanager/network.hpp"
+#include "tanager/predictor.hpp"
+
+namespace tanager {
+
+/// A network made ready for speed: flat tables of logarithms, several features joined into one look-up where that pays.
+/// A missing feature is summed out exactly. One row allocates nothing unless a feature is missing.
+class NetworkPredictor : public Predictor {
+ public:
+  /// `max_cells` limits what rows with missing features may need, as in Inference.
+  explicit NetworkPredictor(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);
+  ~NetworkPredictor() override;
+  NetworkPredictor(NetworkPredictor&&) noexcept;
+  NetworkPredictor& operator=(NetworkPredictor&&) noexcept;
+
+  std::size_t n_features() const override;
+  std::uint32_t n_classes() const override;
+
+ private:
+  void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
+  void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
+  void run_row(std::span<const Code> row, Output output, std::span<double> out) const override;
+  std::uint32_t run_row_class(std::span<const Code> row) const override;
+
+  struct Tables;
+  std::unique_ptr<const Tables> tables_;
+};
+
+}  // namespace tanager
