@@ -11,7 +11,8 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <tanager/tanager.hpp>
+#include <tanager/errors.hpp>
+#include <tanager/model.hpp>
 #include <vector>
 
 namespace {

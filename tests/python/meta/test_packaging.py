@@ -67,6 +67,7 @@ def test_the_installation_holds_exactly_what_it_should(distribution: metadata.Di
         "py.typed",
         f"_core{EXTENSION_SUFFIXES[0]}",
         "lib/libtanager.a",
+        "lib/libtanager_predict.a",
         *(f"lib/cmake/tanager/tanager{part}.cmake" for part in cmake),
         *(f"include/tanager/{path.name.removesuffix('.in')}" for path in headers.iterdir()),
     }

@@ -111,6 +111,16 @@ def test_every_stage_and_header_is_in_the_order() -> None:
     assert {header_name(path) for path in public_headers()} == set(HEADER_STAGES)
 
 
+def test_every_source_file_is_in_the_build_once() -> None:
+    text = (SOURCES / "sources.cmake").read_text(encoding="utf-8")
+    stages = re.findall(r"^add_stage\(\w+ (\w+)\s+([^)]+)\)", text, re.MULTILINE)
+    listed = [f"{folder}/{name}" for folder, names in stages for name in names.split()]
+    assert sorted(listed) == sorted(p.relative_to(SOURCES).as_posix() for p in core_files() if p.suffix == ".cpp")
+    bindings = ROOT / "python" / "bindings"
+    names = re.findall(r"\w+\.cpp\b", (bindings / "CMakeLists.txt").read_text(encoding="utf-8"))
+    assert sorted(names) == sorted(path.name for path in bindings.glob("*.cpp"))
+
+
 def wrong_includes(path: Path, own: str, folders: set[str]) -> list[str]:
     """Includes of stages to the right of its own, and of anything outside the given folders."""
     allowed = set(STAGES[: STAGES.index(own) + 1])

@@ -44,7 +44,8 @@ def prefix_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) ->
     configure(cmake_bin, ROOT, folder / "build", "-DTANAGER_BUILD_TESTS=OFF")
     # The rules of installing are what is tried here, so that a library that is compiled already will do.
     if library := installed_library():
-        shutil.copy(library, folder / "build" / "cpp")
+        for part in library.parent.glob("libtanager*.a"):
+            shutil.copy(part, folder / "build" / "cpp")
         shutil.copy(Path(sysconfig.get_path("scripts")) / "tanager-predict", folder / "build" / "cpp" / "programs")
     else:
         build(cmake_bin, folder / "build")
