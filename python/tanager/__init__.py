@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._core import ModelFileError, __version__
-
-# The core raises it, but has no place for its description, and is not where users know it from.
-ModelFileError.__module__ = __name__
-ModelFileError.__doc__ = "A model file cannot be read: it is none, is damaged, or was written by a later version."
+from ._core import __version__
+from .exceptions import EstimateWarning, FallbackWarning, ModelFileError, UnseenWarning
 
 if TYPE_CHECKING:
     from . import (
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from .averaging import AODEClassifier, TBMATANClassifier, TreePosterior
     from .classifiers import BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier
     from .discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer, MDLPDiscretizer
-    from .exceptions import EstimateWarning, FallbackWarning, UnseenWarning
     from .explain import Explanation
     from .network import Network
     from .scores import acll_constants
@@ -87,9 +83,7 @@ _HOMES = {
     "BayesNetClassifier": ".classifiers",
     "EqualFrequencyDiscretizer": ".discretize",
     "EqualWidthDiscretizer": ".discretize",
-    "EstimateWarning": ".exceptions",
     "Explanation": ".explain",
-    "FallbackWarning": ".exceptions",
     "KDBClassifier": ".classifiers",
     "MDLPDiscretizer": ".discretize",
     "NaiveBayesClassifier": ".classifiers",
@@ -97,7 +91,6 @@ _HOMES = {
     "TANClassifier": ".classifiers",
     "TBMATANClassifier": ".averaging",
     "TreePosterior": ".averaging",
-    "UnseenWarning": ".exceptions",
     "acll_constants": ".scores",
     "load": "._model_file",
 }

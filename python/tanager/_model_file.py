@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from dataclasses import replace
@@ -21,6 +20,7 @@ from ._learning.traces import FitTrace
 from ._utils.validation import MAX_CELLS
 from .averaging._mp import MpAverage, MpPredictor
 from .classifiers._base import BaseClassifier
+from .exceptions import ModelFileError, ModelFileNotFoundError
 from .network._late_predictor import LatePredictor
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
@@ -48,7 +48,7 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     name = os.fsdecode(path)
     try:
         model = _core.Model.load(name)
-    except _core.ModelFileError as error:
+    except ModelFileError as error:
         if _is_absent(name):
             raise ModelFileNotFoundError(error, name) from None
         raise
@@ -63,20 +63,6 @@ def _is_absent(name: str) -> bool:
     except OSError:
         return False  # it may be there, but cannot be looked at
     return not name
-
-
-class ModelFileNotFoundError(_core.ModelFileError, FileNotFoundError):
-    """There is no model file of this name."""
-
-    def __init__(self, message: object, filename: str) -> None:
-        super().__init__(str(message))
-        self.errno, self.filename = errno.ENOENT, filename
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.filename)
 
 
 def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
@@ -115,7 +101,7 @@ def from_model(model: _core.Model) -> BaseClassifier:
     try:
         return _read_settings(model, json.loads(model.settings))
     except _MISUNDERSTOOD as error:
-        raise _core.ModelFileError(f"the settings in the model file cannot be understood: {error!r}") from error
+        raise ModelFileError(f"the settings in the model file cannot be understood: {error!r}") from error
 
 
 # What settings that nobody of good will has written can bring about.

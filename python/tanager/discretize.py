@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._encoding.columns import native
+from ._utils.typing import Codes, Floats, missing_code
 from ._utils.validation import check_sample_weight, n_threads
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EqualFrequencyDiscretizer", "EqualWidthDiscretizer", "MDLPDiscretizer", "interval_labels"]
 
-Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.float32]
-Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 
 _MAX_BINS = 65_534
 _MAX_CLASSES = 65_534
@@ -126,7 +125,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         for j, cuts in enumerate(self.cut_points_):
             column = _core.apply_cuts(X[:, j], cuts)
             codes[:, j] = column
-            codes[column == np.iinfo(column.dtype).max, j] = np.nan
+            codes[column == missing_code(column), j] = np.nan
         return codes
 
     def interval_labels(self, feature: int | str) -> list[str]:

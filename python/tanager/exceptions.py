@@ -1,29 +1,42 @@
-"""What the user should know, without anything being wrong."""
+"""Errors and warnings of the package."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+import errno
+from typing import Any
 
-__all__ = ["EstimateWarning", "FallbackWarning", "UnseenWarning"]
+from ._core import ModelFileError
+
+__all__ = ["EstimateWarning", "FallbackWarning", "ModelFileError", "ModelFileNotFoundError", "UnseenWarning"]
+
+# The extension creates this class, which leaves no place for a docstring.
+ModelFileError.__module__ = "tanager"
+ModelFileError.__doc__ = (
+    "Raised when a model file cannot be read: it is not a model file, is corrupted, or was written by a newer version."
+)
+
+
+class ModelFileNotFoundError(ModelFileError, FileNotFoundError):
+    """Raised when there is no model file with the given name."""
+
+    def __init__(self, message: object, filename: str) -> None:
+        super().__init__(str(message))
+        self.errno, self.filename = errno.ENOENT, filename
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.filename)
 
 
 class EstimateWarning(UserWarning):
-    """Some predictions are averages over a sample, and say so."""
+    """Issued when some predictions are Monte Carlo estimates instead of exact values."""
 
 
 class FallbackWarning(UserWarning):
-    """A slow method computes what the fast one cannot vouch for."""
+    """Issued when a slower high-precision method replaces the fast one."""
 
 
 class UnseenWarning(UserWarning):
-    """A column to predict from holds no value that the model knows, so it is treated as missing."""
-
-
-def warn_of_unseen(columns: Sequence[str], stacklevel: int) -> None:
-    """Warn once of columns that hold no known value; each comes with a sentence."""
-    more = f"; and so on, {len(columns)} columns in all" if len(columns) > _MOST_SHOWN else ""
-    warnings.warn("; ".join(columns[:_MOST_SHOWN]) + more, UnseenWarning, stacklevel=stacklevel)
-
-
-_MOST_SHOWN = 3
+    """Issued when none of a column's values is known to the model, so the column is treated as missing."""

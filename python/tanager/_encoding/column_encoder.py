@@ -10,16 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._utils.typing import MISSING_CODE, Codes, Recoding, missing_code
 from ..discretize import interval_labels
 from .columns import EXACT, CodedColumn, Column, NumberColumn, ObjectColumn, is_missing
 from .matching import OtherTypes, meaning
 
-Codes = npt.NDArray[Any]
-Recoding = npt.NDArray[np.uint16]
 # Whether categories have an order of their own: no, by the column's type, or by the user (then they never grow).
 Declared = Literal["", "dtype", "user"]
 
-MISSING = 65535
 MAX_VALUES = 65534
 _NO_CATEGORIES: npt.NDArray[Any] = np.empty(0, dtype=object)
 
@@ -147,20 +145,20 @@ class ColumnEncoder:
         return codes, absent
 
     def _encode_coded(self, column: CodedColumn, *, match: bool = False) -> tuple[Codes, Callable[[], Iterable[Any]]]:
-        found = [self.index.get(value, MISSING) for value in column.values]
-        if match and MISSING in found:
+        found = [self.index.get(value, MISSING_CODE) for value in column.values]
+        if match and MISSING_CODE in found:
             other = [
-                self._other_types.find(v) if code == MISSING else code
+                self._other_types.find(v) if code == MISSING_CODE else code
                 for v, code in zip(column.values, found, strict=True)
             ]
-            found = [MISSING if code is None else code for code in other]
+            found = [MISSING_CODE if code is None else code for code in other]
         table = np.array(found, dtype=np.uint16)
 
         def unknown() -> list[Any]:
-            known = (table != MISSING) | ~column.used()
+            known = (table != MISSING_CODE) | ~column.used()
             return [v for v, k in zip(column.values, known, strict=True) if not (k or is_missing(v))]
 
-        return _core.recode(column.codes, table, len(self.categories)), unknown if MISSING in found else list
+        return _core.recode(column.codes, table, len(self.categories)), unknown if MISSING_CODE in found else list
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("kind", "categories", "cuts", "declared")}
@@ -187,11 +185,6 @@ def _spelled_numbers(column: Column, label: str) -> Column:
     is_number = [number is not None and not isinstance(number, bool) for number in meant]
     values = [m if n else v for v, m, n in zip(coded.values, meant, is_number, strict=True)]
     return CodedColumn(coded.codes, values)
-
-
-def missing_code(codes: Codes) -> int:
-    """Return the code of missing cells in an array of codes."""
-    return int(np.iinfo(codes.dtype).max)
 
 
 def _unknown_numbers(column: NumberColumn, codes: Codes) -> list[Any]:

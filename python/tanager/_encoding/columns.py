@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-
-Floats = npt.NDArray[np.float64]
+from .._utils.typing import Floats
 
 #: Integers up to here are exact as float64.
 EXACT = 2**53

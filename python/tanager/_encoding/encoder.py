@@ -15,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._utils.typing import Codes, Floats, missing_code
 from .._utils.validation import is_integer
+from .._utils.warnings import warn_user
+from ..exceptions import UnseenWarning
 from .column_encoder import (
     MAX_VALUES,
     ColumnEncoder,
@@ -23,7 +26,6 @@ from .column_encoder import (
     encode_declared,
     extend_categories,
     learn_categories,
-    missing_code,
     unseen_message,
 )
 from .columns import Column, NumberColumn, is_missing
@@ -31,10 +33,7 @@ from .labels import encode_labels
 from .matching import unseen_column
 from .table import Table, column_label, read_table
 
-__all__ = ["ColumnEncoder", "Encoder", "Table", "encode_labels", "learn_encoding", "read_table"]
-
-Codes = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
+__all__ = ["ColumnEncoder", "Encoder", "Table", "encode_labels", "learn_encoding", "read_table", "warn_unseen"]
 
 
 class Encoder:
@@ -96,7 +95,7 @@ class Encoder:
             codes, unknown = self._books.encode(array, threads)
             if unknown and unseen == "error":
                 column = unknown[0]
-                row = int(np.argmax(codes[column] == np.iinfo(codes[column].dtype).max))
+                row = int(np.argmax(codes[column] == missing_code(codes[column])))
                 raise ValueError(unseen_message(self.label(column), array[row, column].item()))
             if strange is not None:
                 for i in unknown:
@@ -297,3 +296,12 @@ def declared_categories(table: Table, categories: Any) -> dict[int, Sequence[Any
             f"categories must have one entry for each of the {table.n_features} columns, but has {len(categories)}"
         )
     return {i: values for i, values in enumerate(categories) if values is not None}
+
+
+def warn_unseen(columns: Sequence[str]) -> None:
+    """Issue one warning about columns without any known value, each described by a sentence."""
+    more = f"; and so on, {len(columns)} columns in all" if len(columns) > _MAX_WARNED else ""
+    warn_user("; ".join(columns[:_MAX_WARNED]) + more, UnseenWarning)
+
+
+_MAX_WARNED = 3

@@ -11,10 +11,9 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 
 from .. import _core
-from .column_encoder import MISSING, category_array, check_number, sorted_values
+from .._utils.typing import MISSING_CODE, Codes
+from .column_encoder import category_array, check_number, sorted_values
 from .columns import CodedColumn, Column, arrow_column, is_missing, native, pandas_column, polars_column
-
-Codes = npt.NDArray[Any]
 
 _LISTS = (list, tuple, deque, UserList)
 
@@ -50,9 +49,9 @@ def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[n
     if coded.codes.dtype.kind == "u" and coded.values == known.tolist():
         return known, coded.codes  # integers come sorted, with codes as small as they can be
     index = {value: code for code, value in enumerate(known.tolist())}
-    table = np.array([index.get(value, MISSING) for value in coded.values], dtype=np.uint16)
-    if classes is not None and (table == MISSING).any():
-        strangers = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING]
+    table = np.array([index.get(value, MISSING_CODE) for value in coded.values], dtype=np.uint16)
+    if classes is not None and (table == MISSING_CODE).any():
+        strangers = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING_CODE]
         shown = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
         raise ValueError(f"y holds {shown}, but the classes are {known.tolist()}")
     return known, _core.recode(coded.codes, table, len(known))

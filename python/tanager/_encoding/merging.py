@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .column_encoder import ColumnEncoder, Recoding, join_categories
+from .._utils.typing import Recoding
+from .column_encoder import ColumnEncoder, join_categories
 from .encoder import Encoder
 
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.random import Seed
+from .._utils.typing import Codes
 from .._utils.validation import is_integer
 
-Codes = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 

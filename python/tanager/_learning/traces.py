@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from .._utils.optional import import_pandas
 from .._utils.text import display_label
+from .._utils.typing import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["FitStep", "FitTrace", "SearchStep", "SearchTrace"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import base64
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from .._utils.typing import Floats
 
 
 def packed(values: Any) -> str | list[str]:

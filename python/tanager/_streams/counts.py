@@ -11,17 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._encoding.column_encoder import Recoding
 from .._encoding.encoder import Encoder
 from .._encoding.labels import class_name, encode_labels
 from .._encoding.schema import Schema
+from .._utils.typing import Floats, Recoding
 from .batches import Batch, BatchReader, Known
 from .encoding import GrowingClasses, GrowingEncoder
 
 if TYPE_CHECKING:
     from ..classifiers._base import BaseClassifier
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

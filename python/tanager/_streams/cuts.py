@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._encoding.encoder import declared_categories, numeric_rule
 from .._encoding.table import column_label
 from .._utils.random import resolve_seed
+from .._utils.typing import Floats
 from ..discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer
 from .batches import BatchReader, Known
 from .encoding import GrowingClasses
@@ -26,7 +27,6 @@ from .sketches import QuantileSummary
 if TYPE_CHECKING:
     from ..classifiers._base import BaseClassifier
 
-Floats = npt.NDArray[np.float64]
 
 #: Cuts by minimum description length come from so many rows, drawn at random where there are more.
 SAMPLE_ROWS = 100_000

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import (
     ColumnEncoder,
-    Recoding,
     check_number,
     encode_declared,
     extend_categories,
@@ -24,10 +23,8 @@ from .._encoding.encoder import Encoder, declared_categories, numeric_rule
 from .._encoding.labels import encode_labels
 from .._encoding.merging import joined_labels, moved_codes, positions_among
 from .._encoding.table import Table
+from .._utils.typing import Codes, Floats, Recoding
 from .kinds import ColumnKinds
-
-Codes = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 
 class NeedsCuts(Exception):  # a turn of events, not an error

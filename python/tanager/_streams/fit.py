@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._encoding.encoder import Table, read_table
+from .._encoding.encoder import Table, read_table, warn_unseen
 from .._utils.validation import check_features
-from ..exceptions import warn_of_unseen
 from .batches import BatchSource, batch_length
 from .counts import Counted, CountedPart, RecountedPart
 from .cuts import CutPart
@@ -223,8 +222,8 @@ def _encode(
     columns, strange = clf._encoder.encode_new(table, clf.unseen, clf._threads())
     if strange and not warned:  # once per stream
         warned += strange
-        warn_of_unseen(strange, stacklevel=6)
-    clf._announce(clf._core_model, columns, table.n_rows, stacklevel=6)
+        warn_unseen(strange)
+    clf._announce(clf._core_model, columns, table.n_rows)
     return columns, table.n_rows
 
 

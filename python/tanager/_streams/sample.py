@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from .._utils.typing import Floats
 
 
 class RowSample:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from .._utils.typing import Floats
 
 #: Numbers per block, and points per summary of blocks.
 CAPACITY = 1 << 14

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from joblib import cpu_count
 
 from .. import _core
+from .warnings import warn_user
 
 # More threads than any machine has; larger requests mean the same.
 _MAX_THREADS = 4096
@@ -59,9 +59,9 @@ def check_features(estimator: Any, names: list[str] | None, n_features: int) -> 
     known = getattr(estimator, "feature_names_in_", None)
     kind = type(estimator).__name__
     if known is None and names is not None:
-        warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+        warn_user(f"X has feature names, but {kind} was fitted without feature names")
     elif known is not None and names is None:
-        warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
+        warn_user(f"X does not have valid feature names, but {kind} was fitted with feature names")
     elif known is not None and names is not None and names != known.tolist():
         raise ValueError(_different_names(known.tolist(), names))
     if n_features != estimator.n_features_in_:

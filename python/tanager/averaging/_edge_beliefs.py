@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from .._utils.typing import Floats
 from .._utils.validation import check_number
-
-Floats = npt.NDArray[np.float64]
 
 
 def read_beliefs(value: Any, names: list[str]) -> Floats | None:

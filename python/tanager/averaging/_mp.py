@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._utils.typing import Floats, missing_code
 from ..tree_sums._mp import _needed_bits
 from ..tree_sums._weights import GivenWeights
 
 __all__ = ["MpAverage", "MpPredictor", "log_joint_mp"]
 
-Floats = npt.NDArray[np.float64]
 #: Results of two precisions that agree to so many bits are taken to be right.
 _AGREEMENT = 80
 #: The largest equivalent sample size that networks are estimated with.
@@ -178,7 +178,7 @@ class MpPredictor:
     def _log_joint(self, columns: list[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[np.object_]:
         codes = np.empty((n_rows, len(columns)), dtype=np.int64)
         for f, column in enumerate(columns):
-            codes[:, f] = np.where(column == np.iinfo(column.dtype).max, -1, column.astype(np.int64))
+            codes[:, f] = np.where(column == missing_code(column), -1, column.astype(np.int64))
         for row in codes:
             cells = math.prod(r for r, code in zip(self._average.cardinalities, row.tolist(), strict=True) if code < 0)
             if cells > self._average.max_assignments:

@@ -14,6 +14,7 @@ from .. import tree_sums
 from .._encoding.encoder import Encoder
 from .._utils.optional import import_pandas
 from .._utils.text import display_label
+from .._utils.typing import Floats
 from ..network import Network
 from ..network._late_predictor import LatePredictor
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EdgeProbabilities", "TreePosterior"]
 
-Floats = npt.NDArray[np.float64]
 #: Larger matrices are shown as a list of their most probable edges.
 _MAX_SHOWN = 12
 

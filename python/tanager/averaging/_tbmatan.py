@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +12,9 @@ from .. import _core
 from .._encoding.encoder import Encoder
 from .._encoding.schema import Schema
 from .._learning.contract import FittedModel, Requirements, TrainingContext
+from .._utils.typing import missing_code
 from .._utils.validation import check_number, is_integer
+from .._utils.warnings import warn_user
 from ..classifiers._base import BaseClassifier
 from ..exceptions import EstimateWarning, FallbackWarning
 from ._edge_beliefs import read_beliefs
@@ -265,12 +266,11 @@ class TBMATANClassifier(BaseClassifier):
         stubbornness: float | None,
         beliefs: npt.NDArray[np.float64] | None,
     ) -> FittedModel:
-        warnings.warn(
+        warn_user(
             f"equivalent_sample_size is {size:g}, but the error bounds of fast predictions are proven from "
             f"{_PROVEN_SIZES[0]:g} to {_PROVEN_SIZES[1]:g}: mpmath predicts instead, some rows per second where features "
             "and classes are few, and seconds per row where they are many",
             FallbackWarning,
-            stacklevel=5,
         )
         core = MpAverage(context.counts, size, stubbornness, beliefs, context.class_prior or None, self.max_assignments)
         return FittedModel(core, cast(_core.AnyPredictor, MpPredictor(core)), context.counts)
@@ -291,19 +291,18 @@ class TBMATANClassifier(BaseClassifier):
         core = self._core_model
         return 0 if isinstance(core, MpAverage) else _count_estimated(core, columns, n_rows)
 
-    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
+    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int) -> None:
         if isinstance(core, MpAverage):
             return
         estimated = _count_estimated(core, columns, n_rows)
         if not estimated:
             return
         most = f"more than max_assignments={core.max_assignments:,} values"
-        warnings.warn(
+        warn_user(
             f"{estimated:,} of {n_rows:,} rows have missing cells that can have {most}, so that their predictions are "
             f"averages over {core.n_trees:,} sampled trees: a larger max_assignments (up to {_MOST_ASSIGNMENTS:,}) makes "
             "them exact, a larger n_trees better",
             EstimateWarning,
-            stacklevel=stacklevel,
         )
 
     def _check_settings(self) -> None:
@@ -329,7 +328,7 @@ def _count_estimated(core: _core.Tbmatan, columns: list[npt.NDArray[Any]], n_row
     assignments = np.ones(n_rows)
     with np.errstate(over="ignore"):
         for column, n_values in zip(columns, core.cardinalities, strict=True):
-            missing = column == np.iinfo(column.dtype).max
+            missing = column == missing_code(column)
             if n_values > 1 and missing.any():
                 assignments[missing] *= n_values
     return int(np.count_nonzero(assignments > most))

@@ -16,24 +16,22 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core
-from .._encoding.encoder import Encoder, Table, encode_labels, learn_encoding, read_table
+from .._encoding.encoder import Encoder, Table, encode_labels, learn_encoding, read_table, warn_unseen
 from .._encoding.labels import class_name
 from .._encoding.merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
 from .._encoding.schema import Schema
 from .._encoding.table import take_rows
 from .._learning.contract import EXTRA_ATTRIBUTES, FittedModel, Predictor, Requirements, TrainingContext
 from .._streams.fit import StreamMethods
+from .._utils.typing import Floats
 from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads
 from ..discretize import resolve_discretizer
-from ..exceptions import warn_of_unseen
 from ..network._queries import named_refusal
 from ._nested_settings import NestedSettings
 from ._reading_methods import ReadingMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -342,8 +340,8 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         X : table of shape (n_rows, n_features)
             As in `fit`, with the same columns in the same order.
         """
-        columns, n_rows = self._encode(X, stacklevel=3)
-        self._announce(self._core_model, columns, n_rows, stacklevel=3)
+        columns, n_rows = self._encode(X)
+        self._announce(self._core_model, columns, n_rows)
         return self._predict_codes(columns, n_rows, None)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -377,8 +375,8 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         return self._predict(X, "log_joint")
 
     def _predict(self, X: Any, output: str) -> Floats:
-        columns, n_rows = self._encode(X, stacklevel=4)
-        self._announce(self._core_model, columns, n_rows, stacklevel=4)
+        columns, n_rows = self._encode(X)
+        self._announce(self._core_model, columns, n_rows)
         return self._predict_codes(columns, n_rows, output)
 
     def _predict_codes(self, columns: list[npt.NDArray[Any]], n_rows: int, output: str | None) -> npt.NDArray[Any]:
@@ -390,10 +388,10 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         except _core.CliqueTooLarge as error:
             raise named_refusal(error, self._schema.feature_names) from None
 
-    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int, stacklevel: int) -> None:
+    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int) -> None:
         """Warn of what users should know of these predictions before they are made."""
 
-    def _encode(self, X: Any, stacklevel: int = 3) -> tuple[list[npt.NDArray[Any]], int]:
+    def _encode(self, X: Any) -> tuple[list[npt.NDArray[Any]], int]:
         self._check_fitted()
         if self.unseen not in _UNSEEN:
             raise ValueError(_wrong_unseen(self.unseen))
@@ -401,7 +399,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         check_features(self, table.names, table.n_features)
         columns, strange = self._encoder.encode_new(table, self.unseen, self._threads())
         if strange:
-            warn_of_unseen(strange, stacklevel + 1)
+            warn_unseen(strange)
         return columns, table.n_rows
 
     # -- inspection and files

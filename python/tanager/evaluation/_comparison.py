@@ -8,16 +8,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._utils.optional import import_pandas
+from .._utils.typing import Floats
 from .._utils.validation import check_number
 from ._result import CrossValidation, aligned
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

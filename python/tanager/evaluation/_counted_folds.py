@@ -228,7 +228,7 @@ def _judge(
     fitted = time.perf_counter()
     predictor, n_rows, threads = learned.predictor, len(fold.truth), classifier._threads()
     n_right, proba = 0, np.empty((0, 0))
-    classifier._announce(learned.core, fold.columns, n_rows, stacklevel=2)
+    classifier._announce(learned.core, fold.columns, n_rows)
     if any(scorer.needs_proba for scorer in scorers):
         proba = predictor.predict(fold.columns, n_rows, "posterior", threads)
     if any(not scorer.needs_proba for scorer in scorers):

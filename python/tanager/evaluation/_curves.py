@@ -11,13 +11,13 @@ import numpy.typing as npt
 from .. import _core
 from .._utils.optional import import_pandas
 from .._utils.text import display_label, plural
+from .._utils.typing import Floats
 from .._utils.validation import is_integer
 from ._scoring import checked, known_classes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 _Z = 1.959963984540054  # of 95% of a normal distribution
 
 

@@ -22,9 +22,8 @@ from .._encoding.columns import CodedColumn, Column, ObjectColumn, is_missing
 from .._encoding.encoder import _learn_integers, declared_categories, numeric_rule
 from .._encoding.table import Table
 from .._learning.folds import Split
+from .._utils.typing import Codes, Floats
 
-Codes = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 #: The new code of every old one, and the number of new ones; None where a fold finds its coding in the counts.
 Given = tuple[npt.NDArray[np.uint16], int] | None
 

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from .._utils.typing import Floats
 from . import auc
 from ._curves import wilson_interval
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 Interval = tuple[float, float]

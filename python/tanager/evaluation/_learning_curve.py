@@ -11,13 +11,13 @@ from sklearn.utils import check_random_state
 
 from .._encoding.encoder import encode_labels
 from .._utils.optional import import_pandas
+from .._utils.typing import Floats
 from .._utils.validation import check_number, is_integer
 from ._result import CrossValidation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 _N_SIZES, _FEWEST_ROWS = 8, 10
 

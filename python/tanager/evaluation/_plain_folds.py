@@ -17,11 +17,10 @@ from sklearn.base import clone
 from .._encoding.labels import label_array
 from .._encoding.table import take_rows as take_table_rows
 from .._learning.folds import Split
+from .._utils.typing import Floats
 from ..exceptions import UnseenWarning
 from ._fold_table import Rows
 from ._scoring import Outcome, Scorer, positions
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

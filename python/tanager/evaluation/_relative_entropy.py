@@ -6,12 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._encoding.encoder import encode_labels, learn_encoding, read_table
+from .._utils.typing import Floats
 from .._utils.validation import check_sample_weight
-
-Floats = npt.NDArray[np.float64]
 
 # What sums of probabilities may be off by.
 _ROUNDING = 1e-5

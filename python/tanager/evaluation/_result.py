@@ -7,17 +7,15 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from .._learning.folds import Split
 from .._utils.optional import import_pandas
+from .._utils.typing import Floats
 from ._plain_folds import FoldResult
 from ._scoring import Scorer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = npt.NDArray[np.float64]
 
 
 class CrossValidation:

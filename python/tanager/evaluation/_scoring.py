@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from .. import _core
 from .._encoding.labels import encode_labels, label_array
+from .._utils.typing import Floats
 
-Floats = npt.NDArray[np.float64]
 Truth = npt.NDArray[np.uint16]
 
 #: The code of a true class that the classifier never saw.

@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._learning.contract import Predictor
+from .._utils.typing import Codes, Floats, missing_code
 from ..network._queries import named_refusal
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.unsignedinteger]
 Places = npt.NDArray[np.intp]
 
 #: How many cells are predicted at once, so that any number of rows takes bounded memory.
@@ -61,7 +60,7 @@ class CodedRows:
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Return which cells are missing, shape (n_rows, n_features)."""
-        marks = [column == _missing(column) for column in self.columns]
+        marks = [column == missing_code(column) for column in self.columns]
         return np.stack(marks, axis=1) if marks else np.zeros((self.n_rows, 0), dtype=bool)
 
     def take(self, rows: Places) -> CodedRows:
@@ -74,10 +73,6 @@ class CodedRows:
         return [slice(first, min(first + step, self.n_rows)) for first in range(0, self.n_rows, step)]
 
 
-def _missing(column: Codes) -> int:
-    return int(np.iinfo(column.dtype).max)
-
-
 def prefix_columns(rows: CodedRows, block: slice, order: Sequence[int]) -> list[Codes]:
     """Return the rows of a block without any evidence, with the first feature of the order, with the first two, and so on.
 
@@ -88,7 +83,7 @@ def prefix_columns(rows: CodedRows, block: slice, order: Sequence[int]) -> list[
     versions = []
     for feature, column in enumerate(rows.columns):
         known = column[block]
-        version = np.full((len(order) + 1, len(known)), _missing(column), dtype=column.dtype)
+        version = np.full((len(order) + 1, len(known)), missing_code(column), dtype=column.dtype)
         if feature in rank:
             version[rank[feature] + 1 :] = known
         versions.append(version.reshape(-1))

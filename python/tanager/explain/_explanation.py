@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import operator
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.text import display_label
+from .._utils.typing import Floats
 from .._utils.validation import is_integer
+from .._utils.warnings import warn_user
 from ..exceptions import EstimateWarning
 from ._changes import EvidenceChange, Flip, Labels, find_changes, find_flips
 from ._coded_rows import CodedRows, SingleChanges, log_odds_of, prefix_log_joints, single_changes
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
     from ..classifiers._base import BaseClassifier
     from ..network import Network
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -265,7 +263,7 @@ def explain_rows(
     max_pairs: int,
 ) -> Explanation:
     """Explain predictions, as ``clf.explain`` says."""
-    columns, n_rows = clf._encode(X, stacklevel=4)
+    columns, n_rows = clf._encode(X)
     names, classes = clf._schema.feature_names, clf.classes_.tolist()
     if len(classes) < 2:
         raise ValueError(f"an explanation compares classes, but this classifier knows only {classes[0]!r}")
@@ -356,9 +354,8 @@ def _positions(names: Sequence[str], known: list[str], setting: str) -> list[int
 
 
 def _warn_of_estimates(n_estimates: int, n_steps: int) -> None:
-    warnings.warn(
+    warn_user(
         f"{n_estimates:,} of {n_steps:,} steps of these explanations are averages over sampled trees, since too many features are "
         "not known there: contributions sum to the log-odds nevertheless, and a larger max_assignments makes each exact",
         EstimateWarning,
-        stacklevel=4,
     )

@@ -24,8 +24,8 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from .._utils.typing import Floats
 from ..discretize import interval_labels
-from ..network._labeled import Floats
 from ._variables import Variable, first_twice, shortened
 
 #: What our property lines start with.

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ._bif_names import restored
 from ._bif_scanner import Scanner
 from ._variables import (

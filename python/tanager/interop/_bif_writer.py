@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ._bif_names import WrittenVariable, is_plain, is_plain_name, written
 from ._variables import Variable
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ..network._strengths import arc_strength
 from ._variables import Variable, check_parents, checked_table
 

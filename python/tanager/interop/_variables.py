@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ..network._late_predictor import LatePredictor
 
 if TYPE_CHECKING:

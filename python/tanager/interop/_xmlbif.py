@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ._bif_names import restored
 from ._variables import Variable, check_axes, check_cycles, check_parents, checked_table, shortened, table_cells
 

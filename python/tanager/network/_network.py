@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._encoding.encoder import Encoder, encode_labels, read_table
+from .._encoding.encoder import Encoder, encode_labels, read_table, warn_unseen
 from .._encoding.merging import positions_among
 from .._utils.optional import import_pandas
 from .._utils.text import display_label, distinct_labels
+from .._utils.typing import Floats
 from .._utils.validation import check_max_cells
-from ..exceptions import warn_of_unseen
 from ._comparison import NetworkComparison, compare_networks
-from ._labeled import Floats, aligned, look_up
+from ._labeled import aligned, look_up
 from ._late_predictor import LatePredictor
 from ._queries import Distribution, Questions, naming_features
 from ._sharing import Shareable
@@ -417,7 +417,7 @@ class Network(Shareable):
         codes = positions_among(known, self.classes)[codes]  # a network that was read has them in any order
         columns, strange = self._encoder.encode_new(table)
         if strange:
-            warn_of_unseen(strange, stacklevel=4)
+            warn_unseen(strange)
         with naming_features(self.feature_names):
             return self._predictor.predict(columns, table.n_rows, output), codes
 

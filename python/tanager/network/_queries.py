@@ -17,17 +17,14 @@ from .._encoding.matching import OtherTypes, meaning
 from .._utils.optional import import_pandas
 from .._utils.random import resolve_seed
 from .._utils.text import display_label, distinct_labels
+from .._utils.typing import MISSING_CODE, Codes, Floats
 from .._utils.validation import is_integer
-from ._labeled import Floats, aligned, look_up
+from ._labeled import aligned, look_up
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .._encoding.column_encoder import ColumnEncoder
-
-MISSING = 65535
-
-Codes = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -187,7 +184,7 @@ class Questions:
         return {**found, self._class_name: _label_array(self._classes)[drawn[-1]]}
 
     def _codes(self, evidence: Mapping[str, Any] | None) -> tuple[Codes, int | None]:
-        codes = np.full(len(self._names), MISSING, dtype=np.uint16)
+        codes = np.full(len(self._names), MISSING_CODE, dtype=np.uint16)
         target = None
         if evidence is None:
             return codes, target

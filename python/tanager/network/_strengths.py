@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _core
-from ._labeled import Floats
-from ._queries import MISSING
+from .._utils.typing import MISSING_CODE, Floats
 
 if TYPE_CHECKING:
     from . import Network
@@ -24,7 +23,7 @@ Joint = Callable[[Sequence[str]], Floats | None]
 def quick_joint(network: Network) -> Joint:
     """Return what answers for the joint distribution of any variables, as long as the tables it needs are small."""
     questions = _core.Queries(network._core, _MOST_CLIQUE_CELLS)
-    nothing = np.full(len(network.feature_names), MISSING, dtype=np.uint16)
+    nothing = np.full(len(network.feature_names), MISSING_CODE, dtype=np.uint16)
     place = {name: i for i, name in enumerate([*network.feature_names, network.class_name])}
 
     def joint(names: Sequence[str]) -> Floats | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._utils.optional import import_pandas
 from .._utils.text import display_label, html_label, plural
-from ._labeled import Floats
+from .._utils.typing import Floats
 from ._strengths import quick_joint
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from threading import Event
@@ -18,6 +17,7 @@ from .._learning.folds import fold_of_row
 from .._learning.traces import FitTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_max_cells, check_number, is_integer
+from .._utils.warnings import warn_user
 from ..network._queries import naming_features
 from ._base import ParameterLearner
 
@@ -90,11 +90,10 @@ class _RowLearner(ParameterLearner):
         """Tell of too few iterations, and hand on what they led to."""
         trace = made.trace
         if trace is not None and trace.stopped == "iteration limit":
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after max_iter={trace.n_iter} iterations before the objective was at "
                 f"its best to tol={self.tol:g}; raise one of them",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -10,7 +9,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
@@ -18,7 +16,9 @@ from threadpoolctl import ThreadpoolController
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
 from .._utils.progress import stopping
+from .._utils.typing import Floats
 from .._utils.validation import check_number, is_integer
+from .._utils.warnings import warn_user
 from ._base import ParameterLearner
 
 __all__ = ["AttributeWeighted", "Wanbia"]
@@ -31,8 +31,6 @@ _MOST_TREES = 1_000_000
 
 # Iterations end as well when the objective falls by less than this share of itself: no more can be told from rounding.
 _LEAST_GAIN = 1e-14
-
-Floats = npt.NDArray[np.float64]
 
 
 def _at_least_one(value: Any, parameter: str) -> int:
@@ -305,10 +303,9 @@ class Wanbia(ParameterLearner):
                 },
             )
         if not found.success:
-            warnings.warn(
+            warn_user(
                 f"Wanbia stopped after {found.nit} iterations before its weights were best to {self.tol:g} ({found.message})",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         best: Floats = np.clip(found.x, 0.0, 1.0)
         return best, float(found.fun)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..network._labeled import Floats
+from .._utils.typing import Floats
 from ..network._strengths import Joint, given_class
 from ._style import COLORS, FOR, OTHERS, background, distinct, gray, hue, text_width, write
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._learning.traces import FitTrace, SearchTrace
 from .._utils.text import plural
+from .._utils.typing import Floats
 from ..evaluation._learning_curve import LearningCurve, learning_curve
 from ..evaluation._result import CrossValidation
 from ..explain._text import signed
@@ -35,7 +36,6 @@ from ._style import (
     write,
 )
 
-Floats = npt.NDArray[np.float64]
 #: More rows than so many share the height of so many, and not all of them have names.
 _MOST_ROWS = 40
 

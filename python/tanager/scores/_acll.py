@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _core
+from .._utils.typing import Floats
 from .._utils.validation import check_number, is_integer
 
-Floats = npt.NDArray[np.float64]
 #: Draws `size` times the joint probabilities of a row with every class: (generator, size) -> (size, n_classes).
 Sampler = Callable[[np.random.Generator, int], Any]
 

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _core
 from .._encoding.encoder import Table, encode_labels, learn_encoding, read_table
 from .._learning.names import feature_position, read_arcs
+from .._utils.typing import missing_code
 from .._utils.validation import check_number
 from ._acll import (
     acll_settings,
@@ -192,7 +193,7 @@ def _table(*variables: Any) -> Any:
         encoder, columns = learn_encoding(
             read_table(values[:, None]), y_codes=None, n_classes=1, weights=None, numeric_features=[], discretizer=None
         )
-        missing = np.iinfo(columns[0].dtype).max
+        missing = missing_code(columns[0])
         codes = columns[0].astype(np.int64)
         coded.append((np.where(codes == missing, -1, codes), encoder.cardinalities[0]))
     if len({len(codes) for codes, _ in coded}) > 1:

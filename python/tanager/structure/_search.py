@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any
@@ -17,6 +16,7 @@ from .._learning.names import read_arcs
 from .._learning.traces import SearchStep, SearchTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_number, check_table_sizes, is_integer
+from .._utils.warnings import warn_user
 from ..network._queries import naming_features
 from ._base import StructureLearner
 
@@ -136,11 +136,10 @@ class WrapperSearch(StructureLearner):
             )
         trace = self._trace(found, names)
         if trace.stopped in ("interrupted", "time limit"):
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} was stopped ({trace.stopped}) after {len(trace) - 1} steps and {trace.seconds:.3g} "
                 f"seconds; the structure is the best until then, with {self.objective} {trace[-1].score:.4g}",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return FittedStructure(found["structure"], trace)
 
