@@ -15,7 +15,7 @@ from .._utils.random import resolve_seed
 from .._utils.validation import check_sample_weight, n_threads
 from ..classifiers._bayes_net import BayesNetClassifier
 from ..classifiers._network_base import BaseNetworkClassifier
-from ..structure._trees import KnownStructure
+from ..structure._fixed import KnownStructure
 from ._counted_folds import group_classifiers, judge_group
 from ._fold_table import Rows
 from ._plain_folds import FoldResult, Material, check_interrupted, judge_plainly

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from .._learning.settings import resolve
 from .._learning.traces import FitStep, FitTrace
 from ._acll import AcllOptimal
 from ._base import ParameterLearner
-from ._counts import BY_NAME as BY_NAME
 from ._counts import DataTemperature, Dirichlet, MaximumLikelihood, ModelAveraged, Softened
-from ._counts import resolve_parameters as resolve_parameters
 from ._iterative import APN, ELR, EM
 from ._weights import AttributeWeighted, Wanbia
 
@@ -27,3 +28,22 @@ __all__ = [
     "Softened",
     "Wanbia",
 ]
+
+BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
+    "acll-optimal": AcllOptimal,
+    "apn": APN,
+    "attribute-weighted": AttributeWeighted,
+    "data-temperature": DataTemperature,
+    "dirichlet": Dirichlet,
+    "elr": ELR,
+    "em": EM,
+    "maximum-likelihood": MaximumLikelihood,
+    "model-averaged": ModelAveraged,
+    "softened": Softened,
+    "wanbia": Wanbia,
+}
+
+
+def resolve_parameters(value: object) -> ParameterLearner:
+    """Turn what a user gives as ``parameters`` into a learner."""
+    return resolve(value, ParameterLearner, BY_NAME, "dirichlet", "parameters")  # type: ignore[type-abstract]

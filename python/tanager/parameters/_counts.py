@@ -1,8 +1,8 @@
-"""Parameter learners: the conditional probability tables of a given structure."""
+"""Parameter learners that need counts only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,8 @@ import numpy as np
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
 from .._learning.names import feature_position
-from .._learning.settings import resolve
 from .._utils.validation import check_number
-from ._acll import AcllOptimal
 from ._base import ParameterLearner
-from ._iterative import APN, ELR, EM
-from ._weights import AttributeWeighted, Wanbia
 
 
 class MaximumLikelihood(ParameterLearner):
@@ -258,23 +254,3 @@ def _arc_priors(given: Any, names: list[str]) -> list[float]:
             f"arc_prior must have one probability for each of the {len(names)} features, but has {len(given)}"
         )
     return [check_number(prior, f"arc_prior of {name!r}") for name, prior in zip(names, given, strict=True)]
-
-
-BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
-    "acll-optimal": AcllOptimal,
-    "apn": APN,
-    "attribute-weighted": AttributeWeighted,
-    "data-temperature": DataTemperature,
-    "dirichlet": Dirichlet,
-    "elr": ELR,
-    "em": EM,
-    "maximum-likelihood": MaximumLikelihood,
-    "model-averaged": ModelAveraged,
-    "softened": Softened,
-    "wanbia": Wanbia,
-}
-
-
-def resolve_parameters(value: object) -> ParameterLearner:
-    """Turn what a user gives as ``parameters`` into a learner."""
-    return resolve(value, ParameterLearner, BY_NAME, "dirichlet", "parameters")  # type: ignore[type-abstract]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from .._learning.settings import resolve
 from .._learning.traces import SearchStep, SearchTrace
 from ._base import StructureLearner
 from ._constraint import ConstraintAugmented, ThreePhase
+from ._fixed import FixedStructure
 from ._search import BackwardJoin, ForwardJoin, HillClimb, SuperParent
-from ._trees import BY_NAME as BY_NAME
-from ._trees import KDB, AcllTree, ChowLiu, FixedStructure, NaiveBayes
-from ._trees import resolve_structure as resolve_structure
+from ._trees import KDB, AcllTree, ChowLiu, NaiveBayes
 
 __all__ = [
     "KDB",
@@ -26,3 +28,24 @@ __all__ = [
     "SuperParent",
     "ThreePhase",
 ]
+
+BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
+    "naive": NaiveBayes,
+    "kdb": KDB,
+    "tan": ChowLiu,
+    "acll-tree": AcllTree,
+    "tan-aic": lambda: ChowLiu(score="aic"),
+    "tan-bic": lambda: ChowLiu(score="bic"),
+    "hill-climb": HillClimb,
+    "super-parent": SuperParent,
+    "forward-join": ForwardJoin,
+    "backward-join": BackwardJoin,
+    "pc": ConstraintAugmented,
+    "constraint-augmented": ConstraintAugmented,
+    "three-phase": ThreePhase,
+}
+
+
+def resolve_structure(value: object) -> StructureLearner:
+    """Turn what a user gives as ``structure`` into a learner."""
+    return resolve(value, StructureLearner, BY_NAME, "naive", "structure")  # type: ignore[type-abstract]

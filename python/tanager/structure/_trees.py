@@ -1,18 +1,13 @@
-"""Structure learners: which feature has which parents. The class is a parent of every feature."""
+"""Naive Bayes, trees and k-dependence structures, learned from counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
 from .. import _core
-from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
-from .._learning.names import feature_position, read_arcs, read_features
-from .._learning.settings import resolve
+from .._learning.contract import FittedStructure, Requirements, TrainingContext
+from .._learning.names import feature_position
 from .._utils.validation import is_integer
 from ..scores._acll import acll_settings
 from ._base import StructureLearner
-from ._constraint import ConstraintAugmented, ThreePhase
-from ._search import BackwardJoin, ForwardJoin, HillClimb, SuperParent
 
 
 class NaiveBayes(StructureLearner):
@@ -209,105 +204,3 @@ class KDB(StructureLearner):
         if not is_integer(self.k) or self.k < 0:
             raise ValueError(f"k must be a whole number of at least zero, but is {self.k!r}")
         return int(self.k)
-
-
-class FixedStructure(StructureLearner):
-    """A structure that is given, not learned.
-
-    Parameters
-    ----------
-    arcs : list of (parent, child)
-        Features by name or position, the class by name.
-    leave_out : list of names or positions or None, default=None
-        Features that the model does without.
-    class_arcs : {"all", "listed"}, default="all"
-        Where the class stands. With "all" it is a parent of every feature and has no parents itself: arcs from it may be
-        listed and change nothing. With "listed" it has the arcs that are listed and no others, as in ``network.arcs``.
-
-    Notes
-    -----
-    Missing cells are summed out exactly.
-
-    Examples
-    --------
-    >>> import tanager as tg
-    >>> data = tg.datasets.load("monks-1")
-    >>> clf = tg.BayesNetClassifier(structure=tg.structure.FixedStructure([(0, 1)])).fit(data.X, data.y)
-    >>> clf.network_.parents("x1")
-    ['x0', 'class']
-    >>> arcs = [("x0", "class"), ("x1", "class"), ("class", "x4")]
-    >>> clf = tg.BayesNetClassifier(structure=tg.structure.FixedStructure(arcs, class_arcs="listed")).fit(data.X, data.y)
-    >>> clf.network_.parents("class"), clf.network_.parents("x4"), clf.network_.parents("x5")
-    (['x0', 'x1'], ['class'], [])
-    """
-
-    def __init__(
-        self,
-        arcs: Iterable[tuple[str | int, str | int]],
-        leave_out: Iterable[str | int] | None = None,
-        class_arcs: str = "all",
-    ):
-        self.arcs = arcs
-        self.leave_out = leave_out
-        self.class_arcs = class_arcs
-
-    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        return "singles", self._structure(feature_names, class_name).counted_families
-
-    def _learn(self, context: TrainingContext) -> FittedStructure:
-        return FittedStructure(self._structure(context.feature_names, context.class_name))
-
-    def _structure(self, feature_names: list[str], class_name: str) -> _core.Structure:
-        if self.class_arcs not in ("all", "listed"):
-            raise ValueError(f"class_arcs must be 'all' or 'listed', but is {self.class_arcs!r}")
-        arcs = read_arcs(self.arcs, feature_names, class_name, "arcs", self.class_arcs == "listed")
-        found: list[list[int]] = [[] for _ in feature_names]
-        for parent, child in arcs.between_features:
-            found[child].append(parent)
-        parents: Parents = [*found]
-        for feature in read_features(self.leave_out, feature_names, "leave_out"):
-            if (
-                any(feature in arc for arc in arcs.between_features)
-                or feature in arcs.class_parents + arcs.class_children
-            ):
-                raise ValueError(f"leave_out names {feature_names[feature]!r}, but arcs go to or from it")
-            parents[feature] = None
-        if self.class_arcs == "all":
-            return _core.Structure(parents)
-        children = [feature in arcs.class_children for feature in range(len(feature_names))]
-        return _core.Structure(parents, children, arcs.class_parents)
-
-
-class KnownStructure(StructureLearner):
-    """A structure of another classifier on the same columns."""
-
-    def __init__(self, structure: _core.Structure):
-        self.structure = structure
-
-    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
-        return "singles", self.structure.counted_families
-
-    def _learn(self, context: TrainingContext) -> FittedStructure:  # noqa: ARG002
-        return FittedStructure(self.structure)
-
-
-BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
-    "naive": NaiveBayes,
-    "kdb": KDB,
-    "tan": ChowLiu,
-    "acll-tree": AcllTree,
-    "tan-aic": lambda: ChowLiu(score="aic"),
-    "tan-bic": lambda: ChowLiu(score="bic"),
-    "hill-climb": HillClimb,
-    "super-parent": SuperParent,
-    "forward-join": ForwardJoin,
-    "backward-join": BackwardJoin,
-    "pc": ConstraintAugmented,
-    "constraint-augmented": ConstraintAugmented,
-    "three-phase": ThreePhase,
-}
-
-
-def resolve_structure(value: object) -> StructureLearner:
-    """Turn what a user gives as ``structure`` into a learner."""
-    return resolve(value, StructureLearner, BY_NAME, "naive", "structure")  # type: ignore[type-abstract]
