@@ -1,7 +1,7 @@
 """The command line: ``tanager fit | predict | cv | compare | inspect | report | convert | demo``.
 
-One module per command, each with ``add_options(parser)`` and ``run(options)``; a module is imported only when its command
-is asked for. What they share is in the modules that begin with an underscore.
+`commands` has one module per command, each with ``HELP``, ``add_options(parser)`` and ``run(options)``; a module is imported
+only when its command is used. `tables` reads and writes files. The other modules are shared by commands.
 """
 
 from __future__ import annotations

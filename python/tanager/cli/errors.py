@@ -165,5 +165,7 @@ def _warnings_as_sentences() -> Iterator[None]:
         # What is meant for users; what is meant for developers, such as deprecations, is not.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
+        # Where a model knows no names, commands choose its columns by position.
+        warnings.filterwarnings("ignore", message="X has feature names")
         warnings.showwarning = show
         yield

@@ -1,4 +1,4 @@
-"""How many rows are done, how fast, and how long it will take: on terminals only."""
+"""The terminal: tables of results, and progress bars where somebody watches."""
 
 from __future__ import annotations
 
@@ -7,8 +7,49 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
-from .tables.csv_reader import Tell
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+#: Takes the number of rows just read, and the fraction of the file read so far (0 to 1, or None if unknown).
+Tell = Callable[[int, float | None], None]
+
+
+def plain_table(title: str | None = None, **options: Any) -> Table:
+    """Return a table with a line under its headings and no others, so that much fits a terminal of 80 columns."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1),
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+        **options,
+    )
+
+
+def console(**options: Any) -> Console:
+    """Return the terminal; names of columns and labels are shown as they are, without colors or markup of their own."""
+    from rich.console import Console
+
+    return Console(highlight=False, **options)
+
+
+def print_table(screen: Console, table: Table) -> None:
+    """Print a table with no cell cut: in a terminal that is too narrow its lines are broken, but every digit is there."""
+    before = screen.width
+    screen.width = 1_000
+    needed = screen.measure(table).maximum
+    screen.width = max(before, needed)
+    screen.print(table)
+    screen.width = before
 
 
 def on_terminal() -> bool:

@@ -62,7 +62,7 @@ def test_interrupts_end_with_130(monkeypatch, capsys):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tanager.cli.demo_tour.run_demo", interrupted)
+    monkeypatch.setattr("tanager.cli.commands.demo.run_demo", interrupted)
     assert main(["demo"]) == 130
     assert capsys.readouterr().err == "tanager: interrupted\n"
 

@@ -161,7 +161,7 @@ def test_rows_are_predicted_in_slices_where_classes_are_many(run, weather, tmp_p
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
     expected = run.well("predict", tmp_path / "m.tng", weather, "--keep", "all")
     for most in (1, 4, 7):
-        monkeypatch.setattr("tanager.cli.commands.predict._MOST_PROBABILITIES", most)
+        monkeypatch.setattr("tanager.cli.tables.predictions.MAX_PROBABILITIES", most)
         assert run.well("predict", tmp_path / "m.tng", weather, "--keep", "all") == expected
 
 

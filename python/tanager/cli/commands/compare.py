@@ -124,7 +124,7 @@ def _bar(total: int) -> Any:
 def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> None:
     from rich.text import Text
 
-    from ..screen import console, plain_table, print_table
+    from ..terminal import console, plain_table, print_table
 
     screen = console()
     table = plain_table(title=title)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..options import add_data, add_output_format
+
+if TYPE_CHECKING:
+    from ...network import Network
 
 HELP = """
 Rewrite a table in another format (CSV, Parquet, Arrow), a model file in the
@@ -25,6 +29,8 @@ examples:
   tanager convert model.tng model.bif
   tanager convert asia.bif asia.tng --class lung
 """
+
+_ENDINGS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif", ".onnx": "onnx"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -48,13 +54,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Convert a model file or a table."""
-    from pathlib import Path
-
-    from ..networks import convert_network, network_format
     from ..tables.formats import DASH, input_format
 
-    if network_format(options.data) or network_format(options.output):
-        convert_network(options)
+    if _network_format(options.data) or _network_format(options.output):
+        _convert_network(options)
         return
     is_file = options.data == DASH or Path(options.data).is_file()
     if is_file and input_format(options.data, options.format) == "model":
@@ -66,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
 def _convert_model(options: argparse.Namespace) -> None:
     from ..._model_file import from_model, to_model
     from ..errors import InputError
-    from ..models import read_model
+    from ..model_facts import read_model
     from ..tables.formats import DASH, ending_format
     from ..tables.writers import whole_file
 
@@ -85,7 +88,8 @@ def _convert_table(options: argparse.Namespace) -> None:
 
     from ..errors import InputError
     from ..tables.formats import DASH, output_format
-    from ..tables.training import TrainingTable, no_column, open_data
+    from ..tables.sources import no_column, open_data
+    from ..tables.training import TypedTable
     from ..tables.writers import table_writer
     from ..terminal import rows_bar
 
@@ -103,7 +107,7 @@ def _convert_table(options: argparse.Namespace) -> None:
     if form == "csv" and _is_csv(sources[0]) and not options.missing:
         table: Any = _AsItIs(sources, columns)  # text to text: nothing needs a type
     else:
-        table = TrainingTable(sources, columns, text=options.text)
+        table = TypedTable(sources, columns, text=options.text)
     schema = pa.schema(list(table.types.items()))
     with (
         table_writer(options.output, form, schema, delimiter=options.delimiter or ",") as writer,
@@ -132,3 +136,67 @@ class _AsItIs:
         """Yield the cells."""
         for source in self._sources:
             yield from source.read(self.types, tell)
+
+
+def _network_format(name: str) -> str | None:
+    """Return the format of a network that the ending of a file name tells, or None."""
+    return _ENDINGS.get(Path(name).suffix.lower())
+
+
+def _convert_network(options: argparse.Namespace) -> None:
+    """Convert a network: from a model file or a format of other tools to either."""
+    from ..._model_file import to_model
+    from ..errors import InputError
+    from ..tables.formats import ending_format
+    from ..tables.writers import whole_file
+
+    form = _network_format(options.output)
+    if form is None and ending_format(options.output) != "model":
+        raise InputError(
+            f"{options.data} holds a network, which cannot be converted to {options.output}; it can be to .tng, .bif, .xml "
+            "and .onnx"
+        )
+    network = _read_network(options.data, options.class_name)
+    if form is None:
+        data = to_model(network.to_classifier(), with_counts=False).to_bytes()
+    elif form == "onnx":
+        data = _onnx_bytes(network)
+    else:
+        data = ((network.to_bif() if form == "bif" else network.to_xmlbif()) or "").encode()
+    with whole_file(options.output) as file:
+        file.write(data)
+
+
+def _read_network(name: str, class_name: str | None) -> Network:
+    from ..._model_file import from_model
+    from ...interop import read_bif, read_xmlbif
+    from ...network import Network
+    from ..errors import InputError
+    from ..model_facts import read_model
+
+    form = _network_format(name)
+    if form == "onnx":
+        raise InputError(f"{name} is an ONNX model, which can be written only")
+    if form is not None:
+        try:
+            return (read_bif if form == "bif" else read_xmlbif)(Path(name), class_name)
+        except ValueError as error:
+            raise InputError(str(error).replace("class_name must say", "--class must say")) from None
+    network = getattr(from_model(read_model(name)), "network_", None)
+    if not isinstance(network, Network):
+        raise InputError(f"{name} holds an average of many networks, which only a model file can hold")
+    if class_name not in (None, network.class_name):
+        raise InputError(f"the class of {name} is {network.class_name!r}, but --class is {class_name!r}")
+    return network
+
+
+def _onnx_bytes(network: Network) -> bytes:
+    from ...interop import to_onnx
+    from ..errors import InputError
+
+    try:
+        made = to_onnx(network)
+    except ImportError:
+        raise InputError("onnx is needed to write .onnx files: pip install 'tanager[onnx]'") from None
+    data: bytes = made.SerializeToString()
+    return data

@@ -105,7 +105,7 @@ def as_json(result: Any) -> dict[str, Any]:
 
 
 def _show(result: Any, method: str) -> None:
-    from ..screen import console, plain_table, print_table
+    from ..terminal import console, plain_table, print_table
 
     (name,) = result.names
     table = plain_table(title=f"{method}, {result.n_folds}-fold cross-validation")

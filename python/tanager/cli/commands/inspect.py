@@ -40,8 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read a model file, and show."""
     from ..._model_file import from_model
-    from ..model_facts import facts, file_facts, table_of
-    from ..models import read_model
+    from ..model_facts import facts, file_facts, read_model, table_of
 
     content = read_model(options.model)
     clf = from_model(content)
@@ -89,7 +88,7 @@ def _show(found: dict[str, Any]) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 
-    from ..screen import console, plain_table
+    from ..terminal import console, plain_table
 
     screen = console()
     about = plain_table(show_header=False)

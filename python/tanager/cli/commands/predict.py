@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import warnings
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..options import add_data, add_output_format, add_running, at_least
@@ -70,11 +68,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Predict."""
     from ..errors import InputError
-    from ..models import open_predictor
+    from ..model_facts import open_predictor
     from ..tables.formats import DASH, Format, output_format
     from ..tables.model_rows import ModelRows
-    from ..tables.sources import ArrowSource
-    from ..tables.training import open_data
+    from ..tables.predictions import predict_batches
+    from ..tables.sources import ArrowSource, open_data
     from ..tables.writers import check_other_file, table_writer
     from ..terminal import rows_bar
 
@@ -102,48 +100,8 @@ def run(options: argparse.Namespace) -> None:
         table_writer(options.output, form, answers.schema, delimiter=delimiter) as writer,
         rows_bar("predicting") as tell,
     ):
-        for kept, proba, classes in predicted(clf, rows.batches(tell)):
+        for kept, proba, classes in predict_batches(clf, rows.batches(tell)):
             writer.write(answers.batch(kept, proba, classes, coded=form == "csv"))
-
-
-def predicted(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield what is to be kept of every batch, the probabilities of its rows, and the positions of their classes."""
-    waiting: deque[Any] = deque()
-    most = max(1, _MOST_PROBABILITIES // len(clf.classes_))
-
-    def features() -> Iterator[Any]:
-        for batch, kept in batches:
-            for start in range(0, max(1, batch.num_rows), most):
-                waiting.append((batch.slice(start, most), kept.slice(start, most)))
-                yield waiting[-1][0]
-
-    # Where the model knows no names, columns were chosen by position.
-    warnings.filterwarnings("ignore", message="X has feature names")
-    for proba in clf.predict_stream(features()):
-        batch, kept = waiting.popleft()
-        yield kept, proba, most_probable(clf, batch, proba)
-
-
-def most_probable(clf: Any, batch: Any, proba: Any) -> Any:
-    """Return the positions of the most probable classes: those that `predict` gives.
-
-    It compares logarithms, and probabilities that are nearly equal may be in another order than these.
-    """
-    import numpy as np
-
-    positions = proba.argmax(axis=1)
-    best = proba[np.arange(len(proba)), positions]
-    near = (proba >= best[:, None] * (1 - _NEARLY_EQUAL)).sum(axis=1) > 1
-    if near.any():
-        rows = np.flatnonzero(near)
-        columns, n_rows = clf._encode(batch.take(rows))
-        positions[rows] = clf._predictor.predict_classes(columns, n_rows, clf._threads())
-    return positions
-
-
-_NEARLY_EQUAL = 1e-9
-# At a time: a batch may have many rows, and a model many classes.
-_MOST_PROBABILITIES = 1 << 22
 
 
 class Answers:

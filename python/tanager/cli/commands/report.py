@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the report."""
-    from ..models import open_predictor
+    from ..model_facts import open_predictor
     from ..tables.formats import DASH
     from ..tables.writers import whole_file
 
@@ -104,10 +105,9 @@ def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     from ...evaluation._held_out import Judgment
     from ..errors import InputError
     from ..tables.model_rows import ModelRows
-    from ..tables.training import no_column, open_data
+    from ..tables.predictions import predict_batches
+    from ..tables.sources import no_column, open_data
     from ..terminal import rows_bar
-    from ..true_classes import class_codes
-    from .predict import predicted
 
     sources = open_data(options)
     name = options.class_name or clf._schema.class_name
@@ -116,11 +116,37 @@ def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     rows = ModelRows(clf, sources, [name])
     truth, proba, answers = [], [], []
     with rows_bar("judging") as tell:
-        for kept, part, classes in predicted(clf, rows.batches(tell)):
-            truth.append(class_codes(kept.column(0), content, name, getattr(sources[0], "missing", [])))
+        for kept, part, classes in predict_batches(clf, rows.batches(tell)):
+            truth.append(_class_codes(kept.column(0), content, name, getattr(sources[0], "missing", [])))
             proba.append(part)
             answers.append(classes)
     if not truth:
         raise InputError(f"{sources[0].shown} has no rows")
     labels = [content.class_name(i) for i in range(len(content.classes))]
     return Judgment(options.data, labels, *map(np.concatenate, (truth, proba, answers)))
+
+
+def _class_codes(column: Any, content: Any, name: str, missing: Sequence[str]) -> Any:
+    """Return the position of every true class among those of the model; -1 for a class that it does not know."""
+    import numpy as np
+    import pyarrow as pa
+
+    from ..errors import InputError
+
+    texts = [content.class_name(i) for i in range(len(content.classes))]
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    known = {text: position for position, text in enumerate(texts)}
+    codes = []
+    for value in column.dictionary.to_pylist():
+        text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+        codes.append(-2 if value is None or text in missing else known.get(text, known.get(_as_whole(text), -1)))
+    found = np.array([*codes, -2], dtype=np.int64)[column.indices.fill_null(len(codes)).to_numpy()]
+    if (found == -2).any():
+        raise InputError(f"the class {name!r} is missing in {int((found == -2).sum()):,} rows; leave them out")
+    return found
+
+
+def _as_whole(text: str) -> str:
+    """Return 3 for 3.0, as whole numbers are read."""
+    return text.removesuffix(".0")

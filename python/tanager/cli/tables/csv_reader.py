@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from ..errors import InputError, not_numbers, reading
+from ..terminal import Tell
 from .formats import DASH, is_compressed, standard_input
 from .spool import KeptFile
 
@@ -35,8 +36,6 @@ ARROW_TYPES: dict[Kind, Any] = {
     "float": pa.float64(),
     "string": pa.string(),
 }
-#: Is told how many rows came, and how much of the file they are (from 0 to 1, if known).
-Tell = Callable[[int, float | None], None]
 
 # Whole numbers as people write numbers: a code such as 007 is no number.
 _INTEGER = r"^\s*(?:0|-?[1-9][0-9]{0,18})\s*$"

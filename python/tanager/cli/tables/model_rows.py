@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from ..._encoding.columns import unsupported
 from ...classifiers._base import BaseClassifier
 from ..errors import InputError, not_numbers, other_delimiter, say
-from .csv_reader import CODED_TEXT, CsvSource, Tell
-from .sources import ArrowSource, Source, ahead
-from .training import no_column
+from ..terminal import Tell
+from .csv_reader import CODED_TEXT, CsvSource
+from .sources import ArrowSource, Source, ahead, no_column
 
 
 class ModelRows:

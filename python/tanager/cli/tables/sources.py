@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import queue
 import threading
 from collections import Counter
@@ -13,8 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import THREADS, InputError, reading
-from .csv_reader import MISSING_MARKERS, CsvSource, Tell
+from ..errors import THREADS, InputError, other_delimiter, reading
+from ..terminal import Tell
+from .csv_reader import MISSING_MARKERS, CsvSource
 from .formats import DASH, Format, ending_format, input_format, standard_input
 from .spool import KeptFile
 
@@ -109,6 +111,18 @@ class ArrowSource:
 Source = CsvSource | ArrowSource
 
 
+def open_data(options: argparse.Namespace) -> list[Source]:
+    """Open the table that the options name."""
+    return open_sources(
+        options.data,
+        asked_for=options.format,
+        delimiter=options.delimiter,
+        missing=options.missing,
+        header=not options.no_header,
+        memory=options.memory,
+    )
+
+
 def open_sources(
     name: str,
     *,
@@ -168,6 +182,12 @@ def _difference(source: Source, first: Source) -> str:
         return "they are in another order"
     column = min(ours ^ theirs)
     return f"{column!r} is only in the {'former' if column in ours else 'latter'}"
+
+
+def no_column(shown: str, name: str, names: Sequence[str], what: str) -> InputError:
+    """Say that a column is absent, and which there are."""
+    some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    return InputError(f"{shown} has no column {name!r} ({what}); it has {some}{other_delimiter(names)}")
 
 
 def total_rows(sources: Sequence[Source]) -> int | None:

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..errors import InputError, other_delimiter, reading
-from ..terminal import rows_bar
-from .csv_reader import ARROW_TYPES, CsvSource, Kind, Tell
-from .sources import ArrowSource, Source, ahead, open_sources, total_rows
+from ..errors import InputError, reading
+from ..terminal import Tell, rows_bar
+from .csv_reader import ARROW_TYPES, CsvSource, Kind
+from .sources import ArrowSource, Source, ahead, no_column, open_data, total_rows
 
 
-class TrainingTable:
+class TypedTable:
     """The rows of a table in batches, as often as asked for; every column has one type throughout.
 
     Attributes
@@ -86,7 +86,7 @@ def _shared(tell: Tell, position: int, number: int) -> Tell:
     return lambda rows, share: tell(rows, None if share is None else (position + share) / number)
 
 
-class LabeledTable(TrainingTable):
+class LabeledTable(TypedTable):
     """A table with a class column, and perhaps a column of weights."""
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -174,21 +174,3 @@ class NamedLabels:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self._labels, dtype=dtype, copy=copy) if copy else np.asarray(self._labels, dtype=dtype)
-
-
-def open_data(options: argparse.Namespace) -> list[Source]:
-    """Open the table that the options name."""
-    return open_sources(
-        options.data,
-        asked_for=options.format,
-        delimiter=options.delimiter,
-        missing=options.missing,
-        header=not options.no_header,
-        memory=options.memory,
-    )
-
-
-def no_column(shown: str, name: str, names: Sequence[str], what: str) -> InputError:
-    """Say that a column is absent, and which there are."""
-    some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return InputError(f"{shown} has no column {name!r} ({what}); it has {some}{other_delimiter(names)}")
