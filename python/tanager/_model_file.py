@@ -21,7 +21,7 @@ from ._utils.validation import MAX_CELLS
 from .averaging._mp import MpAverage, MpPredictor
 from .classifiers._base import BaseClassifier
 from .exceptions import ModelFileError, ModelFileNotFoundError
-from .network._late_predictor import LatePredictor
+from .network._network import LazyPredictor
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
 
@@ -157,7 +157,7 @@ def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     # Names and labels are pickled beside the model, so that texts in their place need only be unique.
     names = [str(i) for i in range(clf._schema.n_features)]
     state["_model"] = _build(clf, "", clf.counts_, names, _any_as_text).to_bytes()
-    if isinstance(clf._predictor, LatePredictor):
+    if isinstance(clf._predictor, LazyPredictor):
         state["_max_cells"] = clf._predictor.max_cells
     return state
 
@@ -172,7 +172,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
         found = FittedModel(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
     else:
         found = _learned(_core.Model.from_bytes(state.pop("_model")))
-        if isinstance(found.predictor, LatePredictor):
+        if isinstance(found.predictor, LazyPredictor):
             found.predictor.max_cells = state.pop("_max_cells", MAX_CELLS)
     _check_fit(found, state)
     clf.__dict__.update({name: value for name, value in state.items() if name != "_sklearn_version"})
@@ -214,7 +214,7 @@ def _learned(model: _core.Model) -> FittedModel:
     if isinstance(core, _core.Tbmatan):
         return FittedModel(core, predictor, core.counts)  # an average over trees holds its counts itself
     if isinstance(core, _core.Network):
-        return FittedModel(core, LatePredictor(core, predictor), model.counts)
+        return FittedModel(core, LazyPredictor(core, predictor), model.counts)
     return FittedModel(core, predictor, model.counts)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .. import _core
 from .._utils.validation import is_integer
 
 
@@ -65,3 +67,19 @@ def feature_position(feature: Any, feature_names: list[str], what: str) -> int:
 
 def _shown(names: list[str], most: int = 10) -> str:
     return ", ".join(map(repr, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+def named_refusal(error: _core.CliqueTooLarge, names: Sequence[str]) -> ValueError:
+    """Return what refuses an inference that is too large, with the features to blame by their names."""
+    features: list[int] = getattr(error, "features", [])
+    numbers, found = ", ".join(map(str, features)), ", ".join(repr(names[f]) for f in features)
+    return ValueError(str(error).replace(f"the features {numbers} have", f"the features {found} have"))
+
+
+@contextmanager
+def naming_features(names: Sequence[str]) -> Iterator[None]:
+    """Let the refusal of an inference that is too large name the features to blame."""
+    try:
+        yield
+    except _core.CliqueTooLarge as error:
+        raise named_refusal(error, names) from None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from .._utils.optional import import_pandas
-from .._utils.text import display_label
+from .._utils.text import display_label, plural
 from .._utils.typing import Floats
 
 if TYPE_CHECKING:
@@ -106,6 +107,38 @@ class SearchTrace(Sequence[SearchStep]):
         for i, (s, change) in enumerate(zip(self._steps, changes, strict=True)):
             lines.append(f"{i:4}  {change:{width}}  {s.score:10.6g}  {s.n_candidates:10}  {s.seconds:8.3g}")
         return "\n".join([head, *lines])
+
+
+SEARCH_ENDS = {
+    "no improvement": "no candidate was enough better",
+    "nothing left": "no candidate was left",
+    "perfect": "nothing can be better",
+    "step limit": "it had taken as many steps as allowed",
+    "time limit": "its time was over",
+    "interrupted": "it was interrupted",
+}
+
+
+def search_text(trace: SearchTrace) -> str:
+    """Return what a search did, as sentences and a line per step."""
+    steps, scores = list(trace), trace.scores
+    gained = float(scores[-1] - scores[0])
+    objective = trace.objective.replace("_", " ")
+    spread = float(trace.fold_scores[-1].std())
+    end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
+    found = f"{plural(len(steps) - 1, 'step')} among {plural(trace.n_candidates, 'candidate')}"
+    folds = f"{plural(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
+    lines = [
+        f"{found} in {trace.seconds:.3g} s; then {end}",
+        f"{objective} {scores[0]:.4f} at the start, {scores[-1]:.4f} at the end ({gained:+.4f}), over {folds}",
+    ]
+    for number, (before, step) in enumerate(pairwise(steps), 1):
+        better = sum(b > a for a, b in zip(before.fold_scores, step.fold_scores, strict=True))
+        lines.append(
+            f"{number:3}. {display_label(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {better} of "
+            f"{len(step.fold_scores)} folds), best of {plural(step.n_candidates, 'candidate')}"
+        )
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)

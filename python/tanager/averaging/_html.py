@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import _core
 from .._utils.text import display_label, html_label, plural
-from ..network._summary import MOST_LINES, boxed, mutual_information, network_html
+from ..network._html import boxed
+from ..network._summary import MOST_LINES, mutual_information
 
 if TYPE_CHECKING:
     from ._posterior import TreePosterior
@@ -30,7 +31,7 @@ def posterior_html(posterior: TreePosterior) -> str:
         body = (
             f"<p>as uncertain as {posterior.n_effective_trees:,.3g} trees equally probable</p>{_edges_html(posterior)}"
         )
-    tree = network_html(posterior.map_tree)
+    tree = posterior.map_tree._repr_html_()
     return boxed(head, f"{body}<details><summary>the most probable tree</summary>{tree}</details>")
 
 

@@ -16,7 +16,7 @@ from .._utils.optional import import_pandas
 from .._utils.text import display_label
 from .._utils.typing import Floats
 from ..network import Network
-from ..network._late_predictor import LatePredictor
+from ..network._network import LazyPredictor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,7 +144,7 @@ class TreePosterior:
     def map_tree(self) -> Network:
         """The most probable tree as a network, rooted at the first feature, with posterior means as parameters."""
         core = self._core.network_of([(int(u), int(v)) for u, v in self._best.edges])
-        return Network(core, LatePredictor(core), self._encoder, self.feature_names, self._class_name, self._classes)
+        return Network(core, LazyPredictor(core), self._encoder, self.feature_names, self._class_name, self._classes)
 
     @property
     def log_map_probability(self) -> float:

@@ -22,6 +22,7 @@ from .._encoding.merging import add_counts, check_mergeable, join_encoders, join
 from .._encoding.schema import Schema
 from .._encoding.table import take_rows
 from .._learning.contract import EXTRA_ATTRIBUTES, FittedModel, Predictor, Requirements, TrainingContext
+from .._learning.names import named_refusal
 from .._streams.fit import StreamMethods
 from .._utils.typing import Floats
 from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads

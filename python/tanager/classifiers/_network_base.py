@@ -12,10 +12,9 @@ from .. import _core
 from .._encoding.encoder import Encoder
 from .._encoding.schema import Schema
 from .._learning.contract import FittedModel, Requirements, TrainingContext
-from .._learning.traces import FitTrace, SearchTrace
+from .._learning.traces import FitTrace, SearchTrace, search_text
 from ..network import Network
-from ..network._late_predictor import LatePredictor
-from ..network._summary import search_text
+from ..network._network import LazyPredictor
 from ..parameters import ParameterLearner, resolve_parameters
 from ..structure import StructureLearner
 from ._base import BaseClassifier
@@ -70,13 +69,13 @@ class BaseNetworkClassifier(BaseClassifier):
         structure = found.structure
         context = context.with_counts_for(structure)
         made = resolve_parameters(self.parameters)._estimate(context, structure)
-        predictor, counts = LatePredictor(made.core), context.counts
+        predictor, counts = LazyPredictor(made.core), context.counts
         return FittedModel(made.core, predictor, counts, found.trace, made.shown, made.trace, found.threshold)
 
     def _attributes(
         self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
     ) -> dict[str, Any]:
-        predictor = cast(LatePredictor, learned.predictor)
+        predictor = cast(LazyPredictor, learned.predictor)
         network = Network(learned.core, predictor, encoder, schema.feature_names, schema.class_name, classes)
         return {"network_": network}
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._learning.contract import Predictor
+from .._learning.names import named_refusal
 from .._utils.typing import Codes, Floats, missing_code
 from ..network._queries import named_refusal
 

@@ -14,7 +14,8 @@ from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
 from .._utils.typing import Floats
-from ..network._late_predictor import LatePredictor
+from ..network._network import LazyPredictor
+from ..network._tables import Floats
 
 if TYPE_CHECKING:
     from ..network import Network
@@ -89,7 +90,7 @@ def make_network(variables: Sequence[Variable], class_name: str) -> Network:
     class_table = _in_order(target, [*of_class, class_name], class_name)
     core = _core.Network(structure, [v.table.shape[-1] for v in features], class_table, tables)
     encoder = Encoder([_column(v) for v in features], list(position))
-    return Network(core, LatePredictor(core), encoder, list(position), class_name, _class_array(target.labels))
+    return Network(core, LazyPredictor(core), encoder, list(position), class_name, _class_array(target.labels))
 
 
 def _in_order(variable: Variable, axes: list[str], class_name: str) -> Floats:

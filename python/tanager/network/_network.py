@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,81 +13,70 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.encoder import Encoder, encode_labels, read_table, warn_unseen
 from .._encoding.merging import positions_among
-from .._utils.optional import import_pandas
-from .._utils.text import display_label, distinct_labels
+from .._encoding.schema import Schema
+from .._learning.contract import FittedModel
+from .._learning.names import naming_features
+from .._utils.files import write_text
 from .._utils.typing import Floats
-from .._utils.validation import check_max_cells
+from .._utils.validation import MAX_CELLS, check_max_cells
+from ..structure import FixedStructure
 from ._comparison import NetworkComparison, compare_networks
-from ._labeled import aligned, look_up
-from ._late_predictor import LatePredictor
-from ._queries import Distribution, Questions, naming_features
-from ._sharing import Shareable
-from ._summary import NetworkSummary, network_html, one_line, table_html
+from ._queries import Distribution, NetworkQueries, naming_features
+from ._summary import NetworkSummary, one_line
+from ._tables import ConditionalTable, Distribution, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..classifiers._bayes_net import BayesNetClassifier
 
-@dataclass(frozen=True, repr=False)
-class ConditionalTable:
-    """Probabilities of a variable for every configuration of its parents.
 
-    Attributes
+class LazyPredictor:
+    """Predicts as `_core.Predictor` does; its tables are made for the first rows, for many a fit is never asked.
+
+    Parameters
     ----------
-    variable : str
-        The variable the distribution is of.
-    names : tuple of str
-        What each axis of `values` stands for: feature parents, the variable itself, the class if it is a parent.
-    labels : tuple of list
-        The values along each axis.
-    values : ndarray
-        The probabilities; they sum to one along the variable's axis.
+    network : _core.Network
+    made : _core.AnyPredictor or None, default=None
+        The predictor of the network, if there is one already.
     """
 
-    variable: str
-    names: tuple[str, ...]
-    labels: tuple[list[Any], ...]
-    values: Floats
+    def __init__(self, network: _core.Network, made: _core.AnyPredictor | None = None):
+        self._network = network
+        self._made = made
+        self._max_cells = MAX_CELLS
 
-    def __getitem__(self, key: Mapping[str, Any]) -> float | Floats:
-        """Look up by labels, such as ``table[{"safety": "high", "class": "acc"}]``; axes not named are kept."""
-        if not isinstance(key, Mapping):
-            raise TypeError(f"a table is looked up by a dict of names and labels, but a {type(key).__name__} came")
-        return look_up(self.values, self.names, self.labels, key, f"the table of {self.variable!r}")
+    @property
+    def max_cells(self) -> int:
+        """What rows with missing values may need."""
+        return self._max_cells
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per configuration of the parents and a column per value."""
-        pd = import_pandas()
-        axis = self.names.index(self.variable)
-        values = np.moveaxis(self.values, axis, -1)
-        others = [i for i in range(len(self.names)) if i != axis]
-        columns = pd.Index(self.labels[axis], name=self.variable, tupleize_cols=False)
-        if not others:
-            return pd.DataFrame(values[None, :], columns=columns)
-        rows = pd.MultiIndex.from_product([self.labels[i] for i in others], names=[self.names[i] for i in others])
-        return pd.DataFrame(values.reshape(len(rows), -1), index=rows, columns=columns)
+    @max_cells.setter
+    def max_cells(self, value: int) -> None:
+        if value != self._max_cells:
+            self._max_cells, self._made = value, None
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.values, dtype=dtype) if copy is not False else np.asarray(self.values, dtype=dtype)
+    @property
+    def _predictor(self) -> _core.AnyPredictor:
+        made = self._made
+        if made is None:
+            made = self._made = _core.Predictor(self._network, self._max_cells)
+        return made
 
-    def _repr_html_(self) -> str:
-        return table_html(self)
+    def predict(
+        self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1
+    ) -> npt.NDArray[np.float64]:
+        """Return one number per row and class."""
+        return self._predictor.predict(columns, n_rows, output, threads)
 
-    def __repr__(self) -> str:
-        axis = self.names.index(self.variable)
-        given = [display_label(name) for name in self.names if name != self.variable]
-        head = f"P({display_label(self.variable)}{' | ' + ', '.join(given) if given else ''})"
-        values = np.moveaxis(self.values, axis, -1).reshape(-1, len(self.labels[axis]))
-        if values.size > 200:
-            return f"{head}: {values.shape[0]} distributions over {values.shape[1]} values"
-        others = [distinct_labels(labels) for i, labels in enumerate(self.labels) if i != axis]
-        lines = [[*given, *distinct_labels(self.labels[axis])]]
-        for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
-            lines.append([*(o[i] for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
-        return f"{head}\n{aligned(lines)}"
+    def predict_classes(
+        self, columns: Sequence[npt.NDArray[Any]], n_rows: int, threads: int = 1
+    ) -> npt.NDArray[np.uint32]:
+        """Return the most probable class of every row."""
+        return self._predictor.predict_classes(columns, n_rows, threads)
 
 
-class Network(Shareable):
+class Network:
     """A Bayesian network classifier: immutable, readable, comparable.
 
     Made by fitting a classifier (``clf.network_``). Names are those of the training columns ("x0", "x1", ... if it had
@@ -95,12 +84,12 @@ class Network(Shareable):
     """
 
     def __init__(
-        self, core: _core.Network, predictor: LatePredictor, encoder: Encoder, feature_names: list[str],
+        self, core: _core.Network, predictor: LazyPredictor, encoder: Encoder, feature_names: list[str],
         class_name: str, classes: npt.NDArray[Any],
     ):  # fmt: skip
         self._core = core
         self._predictor = predictor
-        self._asked: Questions | None = None
+        self._cached_queries: NetworkQueries | None = None
         self._encoder = encoder
         self.feature_names = list(feature_names)
         self._position = {name: i for i, name in enumerate(feature_names)}
@@ -296,7 +285,7 @@ class Network(Shareable):
          sun  dry  0.125
          sun  wet  0.125
         """
-        return self._questions.posterior(evidence, query)
+        return self._queries.posterior(evidence, query)
 
     def log_probability(self, evidence: Mapping[str, Any]) -> float:
         """Return ln P(evidence), everything else summed out; minus infinity if it is impossible.
@@ -313,7 +302,7 @@ class Network(Shareable):
         >>> round(network.log_probability({"x0": "a"}), 6)  # one half
         -0.693147
         """
-        return self._questions.log_probability(evidence)
+        return self._queries.log_probability(evidence)
 
     def most_probable(self, evidence: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the most probable values of all variables together that agree with what is known.
@@ -339,7 +328,7 @@ class Network(Shareable):
         >>> network.most_probable({"class": 1})
         {'x0': 'b', 'class': 1}
         """
-        return self._questions.most_probable(evidence)
+        return self._queries.most_probable(evidence)
 
     def sample(
         self, n: int, random_state: Any = None, evidence: Mapping[str, Any] | None = None
@@ -368,7 +357,7 @@ class Network(Shareable):
         >>> network.sample(3, random_state=0, evidence={"class": 0})["class"].tolist()
         [0, 0, 0]
         """
-        drawn = self._questions.sample(n, evidence, random_state, threads=1)
+        drawn = self._queries.sample(n, evidence, random_state, threads=1)
         try:
             import pandas as pd
         except ImportError:
@@ -396,10 +385,10 @@ class Network(Shareable):
         self._predictor.max_cells = check_max_cells(value)
 
     @property
-    def _questions(self) -> Questions:
-        made = self._asked
+    def _queries(self) -> NetworkQueries:
+        made = self._cached_queries
         if made is None or made.max_cells != self.max_cells:
-            made = self._asked = Questions(
+            made = self._cached_queries = NetworkQueries(
                 self._core, self._encoder.columns, self.feature_names, self.left_out, self.class_name, self.classes,
                 self.max_cells,
             )  # fmt: skip
@@ -479,6 +468,158 @@ class Network(Shareable):
             raise TypeError(f"a network is compared with another, but a {type(other).__name__} came")
         return compare_networks(self, other)
 
+    def to_classifier(self) -> BayesNetClassifier:
+        """Return a fitted classifier that predicts with this network.
+
+        Its structure learner is ``FixedStructure`` with the arcs of this network, so that a clone of it learns tables of
+        the same structure from other rows.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> network = tg.interop.read_bif(tg.TANClassifier().fit(data.X, data.y).network_.to_bif())
+        >>> network.to_classifier().score(data.X, data.y)
+        1.0
+        """
+        from ..classifiers._bayes_net import BayesNetClassifier
+
+        structure = FixedStructure(self.arcs, self.left_out or None, class_arcs="listed")
+        clf = BayesNetClassifier(structure)
+        schema = Schema(self._encoder.names, len(self.feature_names), self.class_name)
+        clf._adopt(schema, self._encoder, self.classes, FittedModel(self._core, self._predictor, counts=None))
+        return clf
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file that `tanager.load` and C++ programs read: that of `to_classifier`.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, written whole or not at all.
+        """
+        self.to_classifier().save(path)
+
+    def to_bif(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the network as BIF, the text format that most tools of the field read.
+
+        Every probability has as many digits as it takes to read back the same number. Names and labels that BIF cannot
+        hold are written as texts like them, with the originals in ``property`` lines: other tools skip those, and
+        `tanager.interop.read_bif` restores all exactly, types of labels, cut points and the class included. Features that
+        the network leaves out are not written.
+
+        Parameters
+        ----------
+        path : str or path or None, default=None
+            Where to, whole or not at all; None returns the text.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> print(network.to_bif())
+        network tanager {
+        }
+        variable x0 {
+          type discrete [ 2 ] { a, b };
+        }
+        variable class {
+          type discrete [ 2 ] { 0, 1 };
+          property tanager_labels = int:0,int:1 ;
+          property tanager_role = class ;
+        }
+        probability ( x0 | class ) {
+          (0) 0.75, 0.25;
+          (1) 0.25, 0.75;
+        }
+        probability ( class ) {
+          table 0.5, 0.5;
+        }
+        <BLANKLINE>
+        """
+        from ..interop._bif_writer import bif_text
+
+        return self._written(bif_text, path)
+
+    def to_xmlbif(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the network as XMLBIF 0.3; see `to_bif`.
+
+        Parameters
+        ----------
+        path : str or path or None, default=None
+            Where to, whole or not at all; None returns the text.
+        """
+        from ..interop._bif_writer import xmlbif_text
+
+        return self._written(xmlbif_text, path)
+
+    def _written(self, text_of: Any, path: str | os.PathLike[str] | None) -> str | None:
+        from ..interop._variables import variables_of
+
+        text: str = text_of(variables_of(self), self.class_name)
+        if path is None:
+            return text
+        write_text(path, text)
+        return None
+
+    def to_networkx(self, *, strengths: bool = False) -> Any:
+        """Return a ``networkx.DiGraph`` with a node for every variable and an edge for every arc.
+
+        Nodes have the attributes ``kind`` ("feature" or "class"), ``labels`` and ``table`` (as of ``cpt``); the graph has
+        ``class_name``.
+
+        Parameters
+        ----------
+        strengths : bool, default=False
+            Whether edges have the attribute ``strength``: the mutual information of parent and child given the child's
+            other parents, in nats, under the network's own distribution.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1")
+        >>> graph = tg.TANClassifier().fit(data.X, data.y).network_.to_networkx()  # doctest: +SKIP
+        >>> graph.nodes["class"]["labels"]  # doctest: +SKIP
+        [0, 1]
+        """
+        from ..interop._pgmpy import networkx_graph
+
+        return networkx_graph(self, strengths)
+
+    def to_dot(self, path: str | os.PathLike[str] | None = None, *, strengths: bool = False) -> str | None:
+        """Write the graph as DOT, the text that Graphviz draws.
+
+        Names are quoted, so that whatever is in them is shown as it is; what cannot be printed is shown as in Python.
+
+        Parameters
+        ----------
+        path : str or path or None, default=None
+            Where to, whole or not at all; None returns the text.
+        strengths : bool, default=False
+            Whether arcs have a thickness, and a tooltip that tells their strength as in `to_networkx`.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> network = tg.NaiveBayesClassifier().fit([["a"], ["a"], ["b"], ["b"]], [0, 0, 1, 1]).network_
+        >>> print(network.to_dot())
+        digraph tanager {
+          node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];
+          edge [color="#215a9e"];
+          "class" [fillcolor="#215a9e", fontcolor=white];
+          "x0";
+          "class" -> "x0";
+        }
+        <BLANKLINE>
+        """
+        from ..interop._dot import dot_text
+
+        text = dot_text(self, strengths)
+        if path is None:
+            return text
+        write_text(path, text)
+        return None
+
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the network; see `tanager.plotting.plot_network`.
 
@@ -495,4 +636,4 @@ class Network(Shareable):
         return f"<Network: {one_line(self)}>"
 
     def _repr_html_(self) -> str:
-        return network_html(self)
+        return self.summary()._repr_html_()

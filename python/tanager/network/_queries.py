@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,97 +12,17 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.columns import is_missing
 from .._encoding.matching import OtherTypes, meaning
-from .._utils.optional import import_pandas
+from .._learning.names import naming_features
 from .._utils.random import resolve_seed
-from .._utils.text import display_label, distinct_labels
-from .._utils.typing import MISSING_CODE, Codes, Floats
+from .._utils.typing import MISSING_CODE, Codes
 from .._utils.validation import is_integer
-from ._labeled import aligned, look_up
+from ._tables import Distribution
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .._encoding.column_encoder import ColumnEncoder
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Distribution:
-    """Probabilities of the joint values of some variables.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The variables, one for each axis of `values`.
-    labels : tuple of list
-        The values of each variable, along its axis.
-    values : ndarray
-        The probabilities; all of them sum to one.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[list[Any], ...]
-    values: Floats
-
-    def __getitem__(self, key: Any) -> float | Floats:
-        """Look up by labels: ``p[{"safety": "high", "class": "acc"}]``, or ``p["acc"]`` if there is one variable.
-
-        Variables that are not named are kept as axes.
-        """
-        if not isinstance(key, Mapping):
-            if len(self.names) > 1:
-                raise TypeError(
-                    f"a distribution of {len(self.names)} variables is looked up by a dict of names and labels, but a "
-                    f"{type(key).__name__} came"
-                )
-            key = {self.names[0]: key}
-        return look_up(self.values, self.names, self.labels, key, "the distribution")
-
-    def to_dict(self) -> dict[Any, float]:
-        """Return the probability of every label, or of every tuple of labels if there are several variables."""
-        if len(self.names) == 1:
-            return dict(zip(self.labels[0], self.values.tolist(), strict=True))
-        return {
-            tuple(labels[i] for labels, i in zip(self.labels, index, strict=True)): float(p)
-            for index, p in np.ndenumerate(self.values)
-        }
-
-    def to_series(self) -> pd.Series[float]:
-        """Return a pandas series with the labels as its index."""
-        pd = import_pandas("to_series")
-        if len(self.names) == 1:
-            index = pd.Index(self.labels[0], name=self.names[0], tupleize_cols=False)
-        else:
-            index = pd.MultiIndex.from_product(self.labels, names=self.names)
-        return pd.Series(self.values.reshape(-1), index=index, name="probability")
-
-    def __repr__(self) -> str:
-        names, labels = [*map(display_label, self.names)], [*map(distinct_labels, self.labels)]
-        head = f"P({', '.join(names)})"
-        if self.values.size > 100:
-            return f"{head}: {self.values.size} joint values"
-        lines = [[*names, ""]]
-        for index, p in np.ndenumerate(self.values):
-            lines.append([*(texts[i] for texts, i in zip(labels, index, strict=True)), f"{p:.4g}"])
-        return f"{head}\n{aligned(lines)}"
-
-
-def named_refusal(error: _core.CliqueTooLarge, names: Sequence[str]) -> ValueError:
-    """Return what refuses an inference that is too large, with the features to blame by their names."""
-    features: list[int] = getattr(error, "features", [])
-    numbers, found = ", ".join(map(str, features)), ", ".join(repr(names[f]) for f in features)
-    return ValueError(str(error).replace(f"the features {numbers} have", f"the features {found} have"))
-
-
-@contextmanager
-def naming_features(names: Sequence[str]) -> Iterator[None]:
-    """Let the refusal of an inference that is too large name the features to blame."""
-    try:
-        yield
-    except _core.CliqueTooLarge as error:
-        raise named_refusal(error, names) from None
-
-
-class Questions:
+class NetworkQueries:
     """Turns names and labels into codes, asks the core, and turns its answers back.
 
     Parameters

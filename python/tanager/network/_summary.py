@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._utils.optional import import_pandas
-from .._utils.text import display_label, html_label, plural
+from .._utils.text import display_label, plural
 from .._utils.typing import Floats
+from ._html import network_html
 from ._strengths import quick_joint
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from . import ConditionalTable, Network
+    from ._network import Network
+    from ._tables import Floats
 
-#: Lines of tables that text and HTML show; cells of one conditional table, and tables, that HTML shows.
-MOST_LINES, _MOST_CELLS, _MOST_TABLES = 60, 200, 60
+#: Lines of the table of features that text and HTML show.
+MOST_LINES = 60
 
 
 def kind_of(network: Network) -> str:
@@ -57,6 +58,8 @@ class NetworkSummary:
     ----------
     kind : str
         "naive Bayes", "TAN", "one-dependence", "semi-naive Bayes", "augmented naive Bayes" or "general network".
+    one_line : str
+        Kind and size of the network in one line.
     n_values, n_parameters : dict of str to int
         How many values every variable has, and free parameters, those of the class last.
     parents : dict of str to list of str
@@ -66,6 +69,7 @@ class NetworkSummary:
     def __init__(self, network: Network):
         self._network = network
         self.kind = kind_of(network)
+        self.one_line = one_line(network)
         self.parents = network.families
         sizes = [*network._encoder.cardinalities, len(network.classes)]
         size_of = dict(zip([*network.feature_names, network.class_name], sizes, strict=True))
@@ -139,13 +143,13 @@ class NetworkSummary:
         ]
         more = [f"... and {plural(n_more, 'feature')} that say less"] if n_more else []
         left_out = [f"left out: {', '.join(map(display_label, network.left_out))}"] if network.left_out else []
-        return "\n".join([one_line(network), self.about_class(), *table, *more, *left_out])
+        return "\n".join([self.one_line, self.about_class(), *table, *more, *left_out])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return network_html(self._network)
+        return network_html(self._network, self)
 
 
 def mutual_information(joint: Floats) -> float:
@@ -153,100 +157,3 @@ def mutual_information(joint: Floats) -> float:
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     possible = joint > 0
     return max(0.0, float((joint[possible] * np.log(joint[possible] / independent[possible])).sum()))
-
-
-_STYLE = (
-    ".tanager-network{font-size:13px;margin:.5em 0}.tanager-network table{border-collapse:collapse;margin:.3em 0}"
-    ".tanager-network td,.tanager-network th{padding:2px 8px;text-align:left;border-bottom:1px solid rgba(128,128,128,.3)}"
-    ".tanager-network .n{text-align:right;font-variant-numeric:tabular-nums}.tanager-network summary{cursor:pointer}"
-    ".tanager-network .bar{background:linear-gradient(90deg,rgba(33,90,158,.35) var(--p),transparent var(--p))}"
-    ".tanager-network details{margin:.15em 0 .15em .5em}"
-)
-
-
-def network_html(network: Network) -> str:
-    """Return a network as HTML: an overview, and tables that open by a click; nothing is loaded from anywhere."""
-    summary = NetworkSummary(network)
-    lines, n_more = summary.lines()
-    head = "".join(f"<th>{cell}</th>" for cell in lines[0])
-    body = "".join(
-        f"<tr><td>{html_label(line[0])}</td>{''.join(f'<td class=n>{cell}</td>' for cell in line[1:4])}"
-        f"<td>{html_label(line[4])}</td></tr>"
-        for line in lines[1:]
-    )
-    more = f"<p>… and {plural(n_more, 'feature')} that say less</p>" if n_more else ""
-    names = [network.class_name, *network.features]
-    tables = "".join(_table_html(network.cpt(name)) for name in names[:_MOST_TABLES])
-    if len(names) > _MOST_TABLES:
-        tables += f"<p>… and {plural(len(names) - _MOST_TABLES, 'more table')}: network.cpt(name)</p>"
-    body = (
-        f"<div>{html_label(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-        f"</table>{more}<details><summary>conditional probability tables</summary>{tables}</details>"
-    )
-    return boxed(one_line(network), body)
-
-
-def boxed(head: str, body: str) -> str:
-    """Return HTML below a line that opens and closes it."""
-    return (
-        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{html_label(head)}</b></summary>'
-        f"{body}</details></div>"
-    )
-
-
-def table_html(table: ConditionalTable) -> str:
-    """Return a conditional table as HTML, with bars behind its numbers."""
-    return f'<div class="tanager-network"><style>{_STYLE}</style>{_table_html(table, is_open=True)}</div>'
-
-
-def _table_html(table: ConditionalTable, *, is_open: bool = False) -> str:
-    axis = table.names.index(table.variable)
-    given = [name for name in table.names if name != table.variable]
-    head = f"P({table.variable}{' | ' + ', '.join(given) if given else ''})"
-    others = [labels for i, labels in enumerate(table.labels) if i != axis]
-    values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
-    n_lines = max(1, min(len(values), _MOST_CELLS // values.shape[1]))
-    cells = [
-        *(f"<th>{html_label(name)}</th>" for name in given),
-        *(f"<th class=n>{html_label(v)}</th>" for v in table.labels[axis]),
-    ]
-    lines = [f"<tr>{''.join(cells)}</tr>"]
-    for index, row in zip(np.ndindex(*map(len, others)), values[:n_lines], strict=False):
-        parents = "".join(f"<td>{html_label(labels[i])}</td>" for labels, i in zip(others, index, strict=True))
-        bars = "".join(f'<td class="n bar" style="--p:{100 * p:.1f}%">{p:.4g}</td>' for p in row)
-        lines.append(f"<tr>{parents}{bars}</tr>")
-    more = f"<p>… and {plural(len(values) - n_lines, 'more row')}</p>" if len(values) > n_lines else ""
-    opened = " open" if is_open else ""
-    return f"<details{opened}><summary>{html_label(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
-
-
-SEARCH_ENDS = {
-    "no improvement": "no candidate was enough better",
-    "nothing left": "no candidate was left",
-    "perfect": "nothing can be better",
-    "step limit": "it had taken as many steps as allowed",
-    "time limit": "its time was over",
-    "interrupted": "it was interrupted",
-}
-
-
-def search_text(trace: Any) -> str:
-    """Return what a search did, as sentences and a line per step."""
-    steps, scores = list(trace), trace.scores
-    gained = float(scores[-1] - scores[0])
-    objective = trace.objective.replace("_", " ")
-    spread = float(trace.fold_scores[-1].std())
-    end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
-    found = f"{plural(len(steps) - 1, 'step')} among {plural(trace.n_candidates, 'candidate')}"
-    folds = f"{plural(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
-    lines = [
-        f"{found} in {trace.seconds:.3g} s; then {end}",
-        f"{objective} {scores[0]:.4f} at the start, {scores[-1]:.4f} at the end ({gained:+.4f}), over {folds}",
-    ]
-    for number, (before, step) in enumerate(pairwise(steps), 1):
-        better = sum(b > a for a, b in zip(before.fold_scores, step.fold_scores, strict=True))
-        lines.append(
-            f"{number:3}. {display_label(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {better} of "
-            f"{len(step.fold_scores)} folds), best of {plural(step.n_candidates, 'candidate')}"
-        )
-    return "\n".join(lines)

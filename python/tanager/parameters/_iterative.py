@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
 from .._learning.folds import fold_of_row
+from .._learning.names import naming_features
 from .._learning.traces import FitTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_max_cells, check_number, is_integer

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._learning.traces import FitTrace, SearchTrace
+from .._learning.traces import SEARCH_ENDS, FitTrace, SearchTrace
 from .._utils.text import plural
 from .._utils.typing import Floats
 from ..evaluation._learning_curve import LearningCurve, learning_curve
 from ..evaluation._result import CrossValidation
 from ..explain._text import signed
-from ..network._summary import SEARCH_ENDS
 from ._style import (
     COLORS,
     FONT_SIZE,

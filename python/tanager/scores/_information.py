@@ -13,9 +13,7 @@ from .._encoding.encoder import Table, encode_labels, learn_encoding, read_table
 from .._learning.names import feature_position, read_arcs
 from .._utils.typing import missing_code
 from .._utils.validation import check_number
-from ._acll import (
-    acll_settings,
-)
+from ._acll import acll_settings
 
 _SCORES = ("loglik", "aic", "bic", "bdeu", "k2", "acll")
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .. import _core
 from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
 from .._learning.folds import fold_of_row
-from .._learning.names import read_arcs
+from .._learning.names import naming_features, read_arcs
 from .._learning.traces import SearchStep, SearchTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_number, check_table_sizes, is_integer

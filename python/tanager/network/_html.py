@@ -1,0 +1,80 @@
+"""Networks and conditional probability tables as HTML for notebooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._utils.text import html_label, plural
+
+if TYPE_CHECKING:
+    from ._network import Network
+    from ._summary import NetworkSummary
+    from ._tables import ConditionalTable
+
+#: Cells of one conditional table, and number of tables, that are shown.
+_MOST_CELLS, _MOST_TABLES = 200, 60
+
+_STYLE = (
+    ".tanager-network{font-size:13px;margin:.5em 0}.tanager-network table{border-collapse:collapse;margin:.3em 0}"
+    ".tanager-network td,.tanager-network th{padding:2px 8px;text-align:left;border-bottom:1px solid rgba(128,128,128,.3)}"
+    ".tanager-network .n{text-align:right;font-variant-numeric:tabular-nums}.tanager-network summary{cursor:pointer}"
+    ".tanager-network .bar{background:linear-gradient(90deg,rgba(33,90,158,.35) var(--p),transparent var(--p))}"
+    ".tanager-network details{margin:.15em 0 .15em .5em}"
+)
+
+
+def network_html(network: Network, summary: NetworkSummary) -> str:
+    """Return a network as HTML: an overview, and tables that open by a click; nothing is loaded from anywhere."""
+    lines, n_more = summary.lines()
+    head = "".join(f"<th>{cell}</th>" for cell in lines[0])
+    body = "".join(
+        f"<tr><td>{html_label(line[0])}</td>{''.join(f'<td class=n>{cell}</td>' for cell in line[1:4])}"
+        f"<td>{html_label(line[4])}</td></tr>"
+        for line in lines[1:]
+    )
+    more = f"<p>… and {plural(n_more, 'feature')} that say less</p>" if n_more else ""
+    names = [network.class_name, *network.features]
+    tables = "".join(_table_html(network.cpt(name)) for name in names[:_MOST_TABLES])
+    if len(names) > _MOST_TABLES:
+        tables += f"<p>… and {plural(len(names) - _MOST_TABLES, 'more table')}: network.cpt(name)</p>"
+    body = (
+        f"<div>{html_label(summary.about_class())}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+        f"</table>{more}<details><summary>conditional probability tables</summary>{tables}</details>"
+    )
+    return boxed(summary.one_line, body)
+
+
+def boxed(head: str, body: str) -> str:
+    """Return HTML below a line that opens and closes it."""
+    return (
+        f'<div class="tanager-network"><style>{_STYLE}</style><details open><summary><b>{html_label(head)}</b></summary>'
+        f"{body}</details></div>"
+    )
+
+
+def table_html(table: ConditionalTable) -> str:
+    """Return a conditional table as HTML, with bars behind its numbers."""
+    return f'<div class="tanager-network"><style>{_STYLE}</style>{_table_html(table, is_open=True)}</div>'
+
+
+def _table_html(table: ConditionalTable, *, is_open: bool = False) -> str:
+    axis = table.names.index(table.variable)
+    given = [name for name in table.names if name != table.variable]
+    head = f"P({table.variable}{' | ' + ', '.join(given) if given else ''})"
+    others = [labels for i, labels in enumerate(table.labels) if i != axis]
+    values = np.moveaxis(table.values, axis, -1).reshape(-1, len(table.labels[axis]))
+    n_lines = max(1, min(len(values), _MOST_CELLS // values.shape[1]))
+    cells = [
+        *(f"<th>{html_label(name)}</th>" for name in given),
+        *(f"<th class=n>{html_label(v)}</th>" for v in table.labels[axis]),
+    ]
+    lines = [f"<tr>{''.join(cells)}</tr>"]
+    for index, row in zip(np.ndindex(*map(len, others)), values[:n_lines], strict=False):
+        parents = "".join(f"<td>{html_label(labels[i])}</td>" for labels, i in zip(others, index, strict=True))
+        bars = "".join(f'<td class="n bar" style="--p:{100 * p:.1f}%">{p:.4g}</td>' for p in row)
+        lines.append(f"<tr>{parents}{bars}</tr>")
+    more = f"<p>… and {plural(len(values) - n_lines, 'more row')}</p>" if len(values) > n_lines else ""
+    opened = " open" if is_open else ""
+    return f"<details{opened}><summary>{html_label(head)}</summary><table>{''.join(lines)}</table>{more}</details>"
