@@ -78,7 +78,7 @@ class BayesNetClassifier(BaseNetworkClassifier):
     >>> clf.predict_proba(data.X[100:101]).round(3)
     array([[0.849, 0.151]])
     >>> clf.network_
-    <Network: one-dependence, 6 features, 2 classes, 1 arc between features, 31 parameters>
+    <Network: forest-augmented naive Bayes, 6 features, 2 classes, 1 arc between features, 31 parameters>
     """
 
     def __init__(

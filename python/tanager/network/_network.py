@@ -430,7 +430,7 @@ class Network:
         >>> import tanager as tg
         >>> data = tg.datasets.load("monks-1", as_frame=True)
         >>> tg.BayesNetClassifier("tan-bic").fit(data.X, data.y).network_.summary()
-        one-dependence, 6 features, 2 classes, 1 arc between features, 31 parameters
+        forest-augmented naive Bayes, 6 features, 2 classes, 1 arc between features, 31 parameters
         P(class): 0 (0.5), 1 (0.5)
         feature       values  parameters  information  parents
         jacket_color       4           6       0.2013  class

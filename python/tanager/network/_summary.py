@@ -25,20 +25,19 @@ MOST_LINES = 60
 
 
 def kind_of(network: Network) -> str:
-    """Return the narrowest name that fits a structure."""
+    """Return the most specific name of the field for a structure; see `NetworkSummary.kind`."""
     if network.is_naive:
         return "naive Bayes"
     if network.is_tan:
-        return "TAN"
+        return "tree-augmented naive Bayes (TAN)"
     if network.is_one_dependence:
-        return "one-dependence"
+        return "forest-augmented naive Bayes"
     if network.is_semi_naive:
         return "semi-naive Bayes"
-    if not network.parents(network.class_name) and all(
-        network.class_name in network.parents(f) for f in network.features
-    ):
-        return "augmented naive Bayes"
-    return "general network"
+    parents = [network.parents(feature) for feature in network.features]
+    if network.parents(network.class_name) or not all(network.class_name in names for names in parents):
+        return "general Bayesian network"
+    return f"{max(map(len, parents)) - 1}-dependence Bayesian classifier"
 
 
 def one_line(network: Network) -> str:
@@ -57,7 +56,9 @@ class NetworkSummary:
     Attributes
     ----------
     kind : str
-        "naive Bayes", "TAN", "one-dependence", "semi-naive Bayes", "augmented naive Bayes" or "general network".
+        "naive Bayes", "tree-augmented naive Bayes (TAN)", "forest-augmented naive Bayes", "semi-naive Bayes",
+        "k-dependence Bayesian classifier" with the maximum number k of feature parents, or "general Bayesian network"
+        if the class has parents or is not a parent of every feature.
     one_line : str
         Kind and size of the network in one line.
     n_values, n_parameters : dict of str to int

@@ -42,10 +42,10 @@ PARENTS = st.FixedStructure([("a", "c"), ("b", "c")])
     [
         ("naive", "naive Bayes"),
         ("tan", "TAN"),
-        (st.FixedStructure([("a", "b")]), "one-dependence"),
+        (st.FixedStructure([("a", "b")]), "forest-augmented naive Bayes"),
         (CLIQUES, "semi-naive Bayes"),
-        (PARENTS, "augmented naive Bayes"),
-        (GENERAL, "general network"),
+        (PARENTS, "2-dependence Bayesian classifier"),
+        (GENERAL, "general Bayesian network"),
     ],
 )
 def test_kinds(structure, kind):
@@ -59,7 +59,7 @@ def test_what_is_left_out_is_told():
     found = network(st.FixedStructure([("a", "b")], leave_out=["c"]))
     assert (
         repr(found)
-        == "<Network: one-dependence, 3 features (1 column left out), 3 classes, 1 arc between features, 32 parameters>"
+        == "<Network: forest-augmented naive Bayes, 3 features (1 column left out), 3 classes, 1 arc between features, 32 parameters>"
     )
     assert str(found.summary()).splitlines()[-1] == "left out: c"
     assert "c" not in found.summary().to_frame().index
