@@ -27,7 +27,6 @@ from .._streams.fit import StreamMethods
 from .._utils.typing import Floats
 from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads
 from ..discretize import resolve_discretizer
-from ..network._queries import named_refusal
 from ._nested_settings import NestedSettings
 from ._reading_methods import ReadingMethods
 

@@ -12,7 +12,6 @@ from .. import _core
 from .._learning.contract import Predictor
 from .._learning.names import named_refusal
 from .._utils.typing import Codes, Floats, missing_code
-from ..network._queries import named_refusal
 
 Places = npt.NDArray[np.intp]
 

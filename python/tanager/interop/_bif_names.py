@@ -26,7 +26,6 @@ import numpy as np
 
 from .._utils.typing import Floats
 from ..discretize import interval_labels
-from ..network._tables import Floats
 from ._variables import Variable, first_twice, shortened
 
 #: What our property lines start with.

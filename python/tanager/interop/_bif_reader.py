@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 
 from .._utils.typing import Floats
-from ..network._tables import Floats
 from ._bif_names import restored
 from ._bif_scanner import Scanner
 from ._variables import (

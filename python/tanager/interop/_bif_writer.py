@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from .._utils.typing import Floats
-from ..network._tables import Floats
 from ._bif_names import WrittenVariable, is_plain, is_plain_name, written
 from ._variables import Variable
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._utils.typing import Floats
 from ..network._strengths import arc_strength
-from ..network._tables import Floats
 from ._variables import Variable, check_parents, checked_table
 
 if TYPE_CHECKING:

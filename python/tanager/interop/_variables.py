@@ -15,7 +15,6 @@ from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
 from .._utils.typing import Floats
 from ..network._network import LazyPredictor
-from ..network._tables import Floats
 
 if TYPE_CHECKING:
     from ..network import Network

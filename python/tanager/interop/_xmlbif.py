@@ -13,7 +13,6 @@ from xml.parsers import expat
 import numpy as np
 
 from .._utils.typing import Floats
-from ..network._tables import Floats
 from ._bif_names import restored
 from ._variables import Variable, check_axes, check_cycles, check_parents, checked_table, shortened, table_cells
 

@@ -21,9 +21,9 @@ from .._utils.typing import Floats
 from .._utils.validation import MAX_CELLS, check_max_cells
 from ..structure import FixedStructure
 from ._comparison import NetworkComparison, compare_networks
-from ._queries import Distribution, NetworkQueries, naming_features
+from ._queries import NetworkQueries
 from ._summary import NetworkSummary, one_line
-from ._tables import ConditionalTable, Distribution, Floats
+from ._tables import ConditionalTable, Distribution
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,6 @@ import numpy as np
 
 from .. import _core
 from .._utils.typing import MISSING_CODE, Floats
-from ._tables import Floats
 
 if TYPE_CHECKING:
     from . import Network

@@ -19,7 +19,6 @@ from .._learning.traces import FitTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_max_cells, check_number, is_integer
 from .._utils.warnings import warn_user
-from ..network._queries import naming_features
 from ._base import ParameterLearner
 
 __all__ = ["APN", "ELR", "EM"]

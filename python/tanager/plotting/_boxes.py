@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from .._utils.typing import Floats
 from ..network._strengths import Joint, given_class
-from ..network._tables import Floats
 from ._style import COLORS, FOR, OTHERS, background, distinct, gray, hue, text_width, write
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from .._learning.traces import SearchStep, SearchTrace
 from .._utils.progress import Show, live_bar, stopping
 from .._utils.validation import check_number, check_table_sizes, is_integer
 from .._utils.warnings import warn_user
-from ..network._queries import naming_features
 from ._base import StructureLearner
 
 Arcs = Iterable[tuple[str | int, str | int]]
