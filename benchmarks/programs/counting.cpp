@@ -23,6 +23,7 @@
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 struct Shape {
   const char* name;

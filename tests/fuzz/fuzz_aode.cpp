@@ -13,6 +13,7 @@ const std::size_t fuzz::kMaxLength = 192;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 /// P(observed features, class) by the definition: a missing super-parent is summed over its values, any other missing
 /// feature has a factor of one.

@@ -15,6 +15,7 @@ const std::size_t fuzz::kMaxLength = 192;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 /// What the plain loop says of a data set.
 struct Expected {

@@ -23,6 +23,7 @@ const std::size_t fuzz::kMaxLength = 600;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 // -- the model: numbers, texts, a mixture, and more values than eight bits hold
 
@@ -136,7 +137,7 @@ class SlowPredict {
     if (options.missing)
       missing_ = {options.missing->begin(), options.missing->end()};
     else
-      missing_ = {io::kMissingMarkers.begin(), io::kMissingMarkers.end()};
+      missing_ = {internal::kMissingMarkers.begin(), internal::kMissingMarkers.end()};
   }
 
   /// The whole output. Throws Wrong.
@@ -199,7 +200,7 @@ class SlowPredict {
     std::vector<double> posterior(model_.n_classes());
     model_.predictor().predict(row, tanager::Output::kPosterior, posterior);
     for (const double p : posterior)
-      if (options_.probabilities) io::append_number(cells.emplace_back(), p);
+      if (options_.probabilities) internal::append_number(cells.emplace_back(), p);
     return joined(cells);
   }
 
@@ -208,7 +209,7 @@ class SlowPredict {
     const FeatureInfo& feature = model_.features()[f];
     if (!feature.is_interval) {
       const Code code = plain::find(feature.labels, cell);
-      if (code == kMissing && (refuses_unseen_ || !io::is_utf8(cell))) throw Wrong{line};
+      if (code == kMissing && (refuses_unseen_ || !internal::is_utf8(cell))) throw Wrong{line};
       return code;
     }
     const double number = plain::number(cell);
@@ -306,7 +307,7 @@ void check_prediction(const Model& model, const predict::Options& options, bool 
 
 /// Only whole records are handed out, and at least one if one is there and certain.
 void check_whole_records(const std::string& text, char delimiter) {
-  const std::size_t got = io::whole_records(text, delimiter);
+  const std::size_t got = internal::whole_records(text, delimiter);
   fuzz::require(got <= text.size(), "more records than text");
   std::set<std::size_t> ends{0};
   std::size_t last = 0;
@@ -334,13 +335,13 @@ void check_round_trip(const std::vector<std::vector<std::string>>& records, char
   for (const auto& cells : records) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (i > 0) text += delimiter;
-      io::append_cell(text, cells[i], delimiter);
+      internal::append_cell(text, cells[i], delimiter);
     }
     text += '\n';
   }
   std::vector<char> buffer(text.begin(), text.end());
-  buffer.resize(buffer.size() + io::kCsvPadding);
-  io::CsvRecords reader({buffer.data(), text.size()}, delimiter);
+  buffer.resize(buffer.size() + internal::kCsvPadding);
+  internal::CsvRecords reader({buffer.data(), text.size()}, delimiter);
   for (const auto& cells : records) {
     if (cells.size() == 1 && cells[0].empty()) continue;  // an empty line is no record
     fuzz::require(reader.next(), "a record is lost");

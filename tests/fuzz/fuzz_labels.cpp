@@ -18,6 +18,7 @@ const std::size_t fuzz::kMaxLength = 512;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 double read_double(fuzz::Input& input) {
   switch (input.number(0, 4)) {
@@ -53,9 +54,9 @@ std::int64_t read_whole(fuzz::Input& input) {
 std::string read_text(fuzz::Input& input) {
   switch (input.number(0, 4)) {
     case 0:
-      return io::label_text(read_double(input));
+      return internal::label_text(read_double(input));
     case 1:
-      return io::label_text(read_whole(input));
+      return internal::label_text(read_whole(input));
     case 2:
       return input.choose<std::string>({"true", "True", "FALSE", " false ", "", "nan", "+inf", "-Infinity", "1e400",
                                         "-1e-400", "nan(1)", "+-1", ".", "1.", "\xC3\xA9", "0x1"});
@@ -91,7 +92,7 @@ bool are_fine(const std::vector<Label>& labels) {
     if (value && (std::isnan(*value) || !values.insert(*value).second)) return false;
     if (value) continue;
     const std::string& text = std::get<std::string>(label);
-    if (!io::is_utf8(text) || !texts.insert(text).second) return false;
+    if (!internal::is_utf8(text) || !texts.insert(text).second) return false;
   }
   return true;
 }
@@ -105,16 +106,16 @@ bool is_before(const Label& a, const Label& b) {
 
 void check_number(const std::string& text) {
   const double expected = plain::number(text);
-  const double got = io::parse_number(text);
+  const double got = internal::parse_number(text);
   fuzz::require_same(got, expected, "the number that '" + text + "' spells");
   if (got == 0.0) fuzz::require_same(std::signbit(got), std::signbit(expected), "sign of zero");
-  fuzz::require_same(io::spells_nan(text), plain::spells_nan(text), "whether '" + text + "' spells NaN");
+  fuzz::require_same(internal::spells_nan(text), plain::spells_nan(text), "whether '" + text + "' spells NaN");
 }
 
 void check_written(double value) {
   std::string written;
-  io::append_number(written, value);
-  fuzz::require_same(written, io::label_text(value), "a number as text");
+  internal::append_number(written, value);
+  fuzz::require_same(written, internal::label_text(value), "a number as text");
   if (std::isnan(value)) return;
   fuzz::require_same(std::strtod(written.c_str(), nullptr), value, "a number that was written");
   check_number(written);
@@ -129,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (Label& label : labels) label = read_label(input);
   std::vector<Code> order;
   try {
-    order = io::label_order(labels, "x");
+    order = internal::label_order(labels, "x");
     fuzz::require(are_fine(labels), "labels that cannot be told apart, or are none, were taken");
   } catch (const InvalidInput&) {
     fuzz::require(!are_fine(labels), "labels were refused");
@@ -140,19 +141,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(is_before(labels[order[i - 1]], labels[order[i]]), "labels are not in order");
 
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const std::string text = io::label_text(labels[i]);
-    fuzz::require_same(io::find_text(labels, order, text), plain::find(labels, text), "code of the label " + text);
+    const std::string text = internal::label_text(labels[i]);
+    fuzz::require_same(internal::find_text(labels, order, text), plain::find(labels, text),
+                       "code of the label " + text);
     if (const auto* real = std::get_if<double>(&labels[i]))
-      fuzz::require_same(io::find_number(labels, order, *real), Code(i), "code of the number " + text);
+      fuzz::require_same(internal::find_number(labels, order, *real), Code(i), "code of the number " + text);
   }
   while (!input.empty()) {
     const double value = read_double(input);
     check_written(value);
-    fuzz::require_same(io::find_number(labels, order, value),
+    fuzz::require_same(internal::find_number(labels, order, value),
                        std::isnan(value) ? kMissing : plain::find_value(labels, value), "code of a number");
     const std::string text = read_text(input);
     check_number(text);
-    fuzz::require_same(io::find_text(labels, order, text), plain::find(labels, text), "code of '" + text + "'");
+    fuzz::require_same(internal::find_text(labels, order, text), plain::find(labels, text), "code of '" + text + "'");
   }
   return 0;
 }

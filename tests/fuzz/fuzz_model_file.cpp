@@ -18,9 +18,10 @@ const std::size_t fuzz::kMaxLength = 4096;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kFrame = io::kHeaderSize + io::kChecksumSize;
+constexpr std::size_t kFrame = internal::kHeaderSize + internal::kChecksumSize;
 
 struct Section {
   std::uint32_t tag = 0;
@@ -29,29 +30,29 @@ struct Section {
 
 /// The version and the sections of a file, as far as they can be found: the last one ends where the file does.
 struct File {
-  std::uint32_t version = io::kFormatVersion;
+  std::uint32_t version = internal::kFormatVersion;
   std::vector<Section> sections;
 };
 
 File take_apart(std::span<const std::byte> bytes) {
   File file;
   if (bytes.size() < kFrame) return file;
-  file.version = io::load_little<std::uint32_t>(bytes.data() + io::kMagic.size());
-  std::span<const std::byte> rest = bytes.subspan(io::kHeaderSize, bytes.size() - kFrame);
-  while (rest.size() >= io::kSectionHeaderSize) {
-    const auto length = io::load_little<std::uint64_t>(rest.data() + sizeof(std::uint32_t));
-    const auto payload = rest.subspan(io::kSectionHeaderSize);
+  file.version = internal::load_little<std::uint32_t>(bytes.data() + internal::kMagic.size());
+  std::span<const std::byte> rest = bytes.subspan(internal::kHeaderSize, bytes.size() - kFrame);
+  while (rest.size() >= internal::kSectionHeaderSize) {
+    const auto length = internal::load_little<std::uint64_t>(rest.data() + sizeof(std::uint32_t));
+    const auto payload = rest.subspan(internal::kSectionHeaderSize);
     const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(length, payload.size()));
     file.sections.push_back(
-        {io::load_little<std::uint32_t>(rest.data()), {payload.begin(), payload.begin() + std::ptrdiff_t(size)}});
+        {internal::load_little<std::uint32_t>(rest.data()), {payload.begin(), payload.begin() + std::ptrdiff_t(size)}});
     rest = payload.subspan(size);
   }
   return file;
 }
 
 Bytes put_together(const File& file) {
-  io::ByteWriter out;
-  out.raw(std::as_bytes(std::span(io::kMagic)));
+  internal::ByteWriter out;
+  out.raw(std::as_bytes(std::span(internal::kMagic)));
   out.number(file.version);
   const std::size_t length_at = out.size();
   out.number(std::uint64_t{0});
@@ -63,7 +64,7 @@ Bytes put_together(const File& file) {
   out.number(std::uint64_t{0});
   out.patch(length_at, out.size());
   Bytes bytes = out.take();
-  io::seal(bytes);
+  internal::seal(bytes);
   return bytes;
 }
 
@@ -151,7 +152,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   switch (random() % 8) {
     case 0:
       if (random() % 8 == 0) file.version = random() % 6;
-      section.tag = random() % 8 == 0 ? io::kSkippable : 1 + random() % 8;
+      section.tag = random() % 8 == 0 ? internal::kSkippable : 1 + random() % 8;
       break;
     case 1:
       if (random() % 2 == 0)
@@ -187,9 +188,9 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
       if (width == 1)
         *at = static_cast<std::byte>(number);
       else if (width == 4)
-        io::store_little(static_cast<std::uint32_t>(number), at);
+        internal::store_little(static_cast<std::uint32_t>(number), at);
       else
-        io::store_little(number, at);
+        internal::store_little(number, at);
       break;
     }
     default: {

@@ -13,6 +13,7 @@ const std::size_t fuzz::kMaxLength = 192;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 /// Every instruction set gives the same bits for a block of rows, and marks the same ones as incomplete.
 void check_instruction_sets(fuzz::Input& input, const Network& network) {

@@ -141,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::string& name : names) name = read_name(input);
   const std::string json = input.flag() ? read_json(input, 0) : input.text(fuzz::kMaxLength);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const auto got = tanager::io::setting_text(json, views);
+  const auto got = tanager::internal::setting_text(json, views);
   if (const auto parsed = Parser(json).parse()) {
     const auto expected = find(*parsed, views);
     fuzz::require_same(got.has_value(), expected.has_value(), "whether there is a text in " + json);

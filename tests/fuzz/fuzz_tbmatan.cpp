@@ -17,6 +17,7 @@ const std::size_t fuzz::kMaxLength = 192;
 namespace {
 
 using namespace tanager;
+using namespace tanager::internal;
 
 /// Cells of a pair's table summed over one of its features, or both: [value][class], and [class].
 std::vector<long double> margin(const CountSet& counts, std::size_t u, std::size_t v, bool keep_u, bool keep_v) {

@@ -38,6 +38,6 @@ bool is_utf8(const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  fuzz::require_same(tanager::io::is_utf8(text), is_utf8(text), "whether a text is UTF-8");
+  fuzz::require_same(tanager::internal::is_utf8(text), is_utf8(text), "whether a text is UTF-8");
   return 0;
 }

@@ -6,6 +6,9 @@
 #include "csv/csv.hpp"
 
 namespace tanager::predict {
+
+using namespace internal;
+
 namespace {
 
 /// No record of a real table is longer, but everything after a quote that is never closed is.
@@ -22,7 +25,7 @@ bool BlockReader::fill(Block& block) {
   std::size_t filled = rest_.size();
   for (std::size_t wanted = std::max(block_size_, 2 * filled);; wanted *= 2) {
     // One more for a line end that the table may lack.
-    block.buffer.resize(std::max(block.buffer.size(), wanted + 1 + io::kCsvPadding));
+    block.buffer.resize(std::max(block.buffer.size(), wanted + 1 + kCsvPadding));
     std::copy(rest_.begin(), rest_.end(), block.buffer.begin());
     rest_.clear();
     const std::size_t count = input_.read({block.buffer.data() + filled, wanted - filled});
@@ -31,7 +34,7 @@ bool BlockReader::fill(Block& block) {
     const std::string_view text(block.buffer.data(), filled);
     // Left out first: a quote is one at the start of a cell only, and the mark would stand before it.
     const std::size_t begin = is_first_ && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-    std::size_t whole = is_over_ ? filled : begin + io::whole_records(text.substr(begin), delimiter_);
+    std::size_t whole = is_over_ ? filled : begin + whole_records(text.substr(begin), delimiter_);
     if (whole == begin && !is_over_) {
       if (filled < kLongestRecord) continue;
       whole = filled;

@@ -48,7 +48,7 @@ class Output {
 
  private:
   std::string name_;
-  std::optional<io::OutputFile> file_;
+  std::optional<internal::OutputFile> file_;
   std::string passing_path_;  // a copy that lives as long as the handler of signals may look at it
   int descriptor_ = -1;
 };

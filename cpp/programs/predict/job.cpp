@@ -21,12 +21,10 @@
 #include "tanager/network_predictor.hpp"
 
 namespace tanager::predict {
-namespace {
 
-using io::CsvEncoder;
-using io::CsvError;
-using io::CsvRecords;
-using io::CsvRows;
+using namespace internal;
+
+namespace {
 
 /// Blocks that are worked on at once, for every thread: several, so that no thread waits long for the slowest.
 constexpr std::size_t kBlocksPerThread = 4;
@@ -39,11 +37,11 @@ constexpr std::string_view kPredicted = "predicted";
 bool refuses_unseen(const Model& model, const Options& options) {
   constexpr std::array<std::string_view, 2> kPlace = {"params", "unseen"};
   if (options.unseen) return *options.unseen == "error";
-  return io::setting_text(model.settings(), kPlace) == "error";
+  return setting_text(model.settings(), kPlace) == "error";
 }
 
-io::CsvOptions csv_options(const Model& model, const Options& options) {
-  io::CsvOptions csv;
+CsvOptions csv_options(const Model& model, const Options& options) {
+  CsvOptions csv;
   csv.delimiter = options.delimiter;
   if (options.missing) csv.missing = *options.missing;
   csv.refuse_unseen = refuses_unseen(model, options);
@@ -83,7 +81,7 @@ class Plan {
       // A line with nothing on it would not count as a row.
       const bool alone = names_.back().empty() && !options.probabilities && encoder_.kept_names().empty();
       labels_.emplace_back(alone ? "\"\"" : "");
-      io::append_cell(labels_.back(), names_.back(), options.delimiter);
+      append_cell(labels_.back(), names_.back(), options.delimiter);
     }
     check_names();
     const auto* network = std::get_if<Network>(&model.classifier());
@@ -95,13 +93,13 @@ class Plan {
   std::string header() const {
     std::string text;
     for (const std::string& name : encoder_.kept_names()) {
-      io::append_cell(text, name, options_.delimiter);
+      append_cell(text, name, options_.delimiter);
       text += options_.delimiter;
     }
     text += kPredicted;
     for (const std::string& name : probability_names()) {
       text += options_.delimiter;
-      io::append_cell(text, name, options_.delimiter);
+      append_cell(text, name, options_.delimiter);
     }
     return text + '\n';
   }
@@ -125,7 +123,7 @@ class Plan {
       text += labels_[classes[row]];
       for (std::size_t c = 0; options_.probabilities && c < n_classes; ++c) {
         text += options_.delimiter;
-        io::append_number(text, posterior[row * n_classes + c]);
+        append_number(text, posterior[row * n_classes + c]);
       }
       text += '\n';
     }

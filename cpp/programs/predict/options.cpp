@@ -6,6 +6,9 @@
 #include "tanager/inference.hpp"
 
 namespace tanager::predict {
+
+using namespace internal;
+
 namespace {
 
 /// The arguments, one after the other. A value of an option follows it as the next argument, or after "=".
@@ -116,7 +119,7 @@ bool take_option(Arguments& arguments, Options& options) {
 
 std::string list_markers() {
   std::string list;
-  for (const std::string_view marker : io::kMissingMarkers) {
+  for (const std::string_view marker : kMissingMarkers) {
     if (!list.empty()) list += ' ';
     list += marker.empty() ? "''" : std::string(marker);
   }

@@ -13,6 +13,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 void check_size(const char* what, std::uint64_t expected, std::size_t actual) {

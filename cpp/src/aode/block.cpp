@@ -8,7 +8,7 @@
 #include "aode/kernel.hpp"
 #include "aode/lanes.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kBlockBytes = 512 * 1024;
@@ -216,4 +216,4 @@ void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa
     if (block.n_models[row] == 0) naive_row(aode, plan, block, row);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

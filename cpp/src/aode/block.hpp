@@ -10,7 +10,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/aode.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// How many rows make a block: what belongs to them should stay in the second-level cache.
 std::size_t aode_block_rows(const AodePlan& plan);
@@ -46,4 +46,4 @@ enum class AodeReading { kAsPays, kAsTheyAre, kJoined };
 void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa,
                    AodeReading reading = AodeReading::kAsPays);
 
-}  // namespace tanager
+}  // namespace tanager::internal

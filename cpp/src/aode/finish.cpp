@@ -7,7 +7,7 @@
 
 #include "aode/lanes.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// A row's sums over models.
@@ -98,4 +98,4 @@ void finish_classes(const AodePlan& plan, const AodeBlock& block, std::uint32_t*
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -8,7 +8,7 @@
 #include "aode/plan.hpp"
 #include "tanager/network_predictor.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Writes the output of all rows of a block, [row][n_classes]. A row that is impossible under every class gets the
 /// uniform posterior.
@@ -17,4 +17,4 @@ void finish_rows(const AodePlan& plan, const AodeBlock& block, Output output, do
 /// Writes the most probable class of every row; ties go to the lowest index.
 void finish_classes(const AodePlan& plan, const AodeBlock& block, std::uint32_t* out);
 
-}  // namespace tanager
+}  // namespace tanager::internal

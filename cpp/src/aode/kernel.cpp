@@ -12,7 +12,7 @@
 #define TANAGER_NOINLINE
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Where a feature's factors for one of its values begin.
@@ -312,4 +312,4 @@ void add_model(const AodeModel& model, std::span<const std::uint32_t> rows, bool
   add_model_on<Baseline>(model, rows, joined);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,7 +9,7 @@
 #include "aode/plan.hpp"
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// P(class, row) under one super-parent that has one value.
 struct AodeModel {
@@ -26,4 +26,4 @@ void join_tables(const AodeModel& model, Isa isa);
 /// Adds the model to the sums of some rows of the block.
 void add_model(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined, Isa isa);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -11,7 +11,7 @@
 #include "simd/cpu.hpp"
 #include "simd/vector_exp.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// So many doubles, where compilers have no vectors of their own.
 template <int kCount>
@@ -146,4 +146,4 @@ TANAGER_ALWAYS_INLINE void add_scaled(const double* number, const double* power,
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,6 +12,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Larger tables of pairs (16 GiB) are refused; the counts they come from end at half of that.
@@ -85,7 +88,7 @@ class PairTables {
 
 }  // namespace
 
-std::uint64_t aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+std::uint64_t internal::aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
   // sum over p of r_p (R - r_p) = R^2 - sum of squares, R the number of all values
   constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t values = 0, squares = 0;
@@ -98,7 +101,7 @@ std::uint64_t aode_pair_cells(std::span<const std::uint32_t> cardinalities, std:
   return n_classes != 0 && cells > kLargest / n_classes ? kLargest : cells * n_classes;
 }
 
-std::uint64_t checked_aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
+std::uint64_t internal::checked_aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
   const std::uint64_t cells = aode_pair_cells(cardinalities, n_classes);
   if (cells > kMaxPairCells)
     throw InvalidInput(join_text("the tables of all pairs of ", cardinalities.size(),

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // The tables of one super-parent should stay in the second-level cache beside the rows.
@@ -139,4 +139,4 @@ AodePlan::AodePlan(const Aode& aode)
     for (const double weight : aode.value_counts()) eligible.push_back(weight >= aode.min_count());
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -14,7 +14,7 @@
 
 #include "tanager/aode.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Products start this far up (times 2^512), so that they have twice the room to fall.
 inline constexpr int kStartPower = 512;
@@ -43,4 +43,4 @@ struct AodePlan {
   std::vector<std::uint8_t> eligible;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

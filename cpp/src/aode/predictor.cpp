@@ -12,6 +12,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 struct AodePredictor::State {
   explicit State(const Aode& tables) : aode(tables), plan(tables) {}
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Cells of the tables of all ordered pairs; the largest number if there are too many to count.
 std::uint64_t aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes);
@@ -12,4 +12,4 @@ std::uint64_t aode_pair_cells(std::span<const std::uint32_t> cardinalities, std:
 /// The same; throws InvalidInput, saying what they would need, if they are too large.
 std::uint64_t checked_aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes);
 
-}  // namespace tanager
+}  // namespace tanager::internal

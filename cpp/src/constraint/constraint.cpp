@@ -18,6 +18,9 @@
 #include "tanager/scores.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 using FindSkeleton = Skeleton (*)(const Judge&);

@@ -24,6 +24,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// The class as one more feature, and a class of one value in its place.

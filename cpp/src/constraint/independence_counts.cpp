@@ -7,7 +7,7 @@
 
 #include "counts/direct.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Keys of rows in which something is missing.
@@ -231,4 +231,4 @@ std::uint64_t DependenceCounter::number(const Dataset& rows, std::vector<std::ui
   return sums.size();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -11,7 +11,7 @@
 #include "tanager/dataset.hpp"
 #include "tanager/learn_constraint.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Sums n ln n over counts with signs. Equal counts are gathered first and added in increasing order, so that the sum
 /// depends on nothing but which counts there are.
@@ -58,4 +58,4 @@ class DependenceCounter {
   std::vector<double> values_of_x_, values_of_y_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// For every node, which strongly connected component of the arcs it is in (Tarjan 1972).
@@ -206,4 +206,4 @@ std::vector<std::vector<std::size_t>> directed_extension(PartialDag pattern, con
   return Extension(std::move(pattern), preference, cardinalities).run();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

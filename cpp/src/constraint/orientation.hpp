@@ -8,7 +8,7 @@
 #include "constraint/skeleton.hpp"
 #include "tanager/learn_constraint.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Directs edges at colliders, then those that follow from them (Meek 1995). An edge that is told both directions, or
 /// that would be part of a directed circle, gets none.
@@ -20,4 +20,4 @@ PartialDag directed_pattern(const Skeleton& skeleton);
 std::vector<std::vector<std::size_t>> directed_extension(PartialDag pattern, const std::vector<std::size_t>& preference,
                                                          const std::vector<std::uint32_t>& cardinalities);
 
-}  // namespace tanager
+}  // namespace tanager::internal

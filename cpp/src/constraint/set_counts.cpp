@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// The last variables of a set are counted in a table of so many cells, which the nearest cache holds, group by group
@@ -249,4 +249,4 @@ SetCounts::OccurringValues SetCounts::count_values(Scratch& scratch, const Colum
   return values;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -16,7 +16,7 @@
 #include "support/scratch_pool.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A set and some variables that it does not hold, in increasing order.
 std::vector<std::size_t> united(std::span<const std::size_t> set, std::initializer_list<std::size_t> others);
@@ -88,4 +88,4 @@ class SetCounts {
   mutable ScratchPool<Scratch> scratch_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

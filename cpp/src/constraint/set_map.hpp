@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A set of up to eight variables, not empty, as a number of 128 bits.
 struct SetKey {
@@ -78,4 +78,4 @@ class SetMap {
   std::size_t size_ = 0;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

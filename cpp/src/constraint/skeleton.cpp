@@ -6,6 +6,17 @@
 #include "support/parallel.hpp"
 
 namespace tanager {
+
+std::vector<std::size_t> PartialDag::neighbors(std::size_t u) const {
+  std::vector<std::size_t> found;
+  for (std::size_t v = 0; v < n_; ++v)
+    if (adjacent(u, v)) found.push_back(v);
+  return found;
+}
+
+}  // namespace tanager
+
+namespace tanager::internal {
 namespace {
 
 /// Some hundred megabytes; what comes after is computed again when it is needed again.
@@ -38,13 +49,6 @@ double n_subsets(std::size_t n_items, std::size_t size) {
 }
 
 }  // namespace
-
-std::vector<std::size_t> PartialDag::neighbors(std::size_t u) const {
-  std::vector<std::size_t> found;
-  for (std::size_t v = 0; v < n_; ++v)
-    if (adjacent(u, v)) found.push_back(v);
-  return found;
-}
 
 TestCache::TestCache(std::size_t n_variables, Dependence dependence, std::function<bool()> keep_going)
     : n_(n_variables),
@@ -175,4 +179,4 @@ Skeleton pc_skeleton(const Judge& judge) {
   return skeleton;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

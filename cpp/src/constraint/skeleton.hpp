@@ -16,7 +16,7 @@
 #include "support/guarded.hpp"
 #include "tanager/learn_constraint.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Remembers tests, which do not depend on the threshold. Different pairs may be asked for by different threads.
 class TestCache {
@@ -107,4 +107,4 @@ void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first
 Skeleton pc_skeleton(const Judge& judge);
 Skeleton three_phase_skeleton(const Judge& judge);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 #include "constraint/skeleton.hpp"
 #include "support/parallel.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Pairs with their dependence given nothing.
@@ -180,4 +180,4 @@ Skeleton three_phase_skeleton(const Judge& judge) {
   return ThreePhase(judge).run();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

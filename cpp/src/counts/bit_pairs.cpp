@@ -8,7 +8,7 @@
 
 #include "counts/match.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kTileBytes = 12 * 1024;             // two tiles fit a first-level cache of 32 KiB
@@ -193,4 +193,4 @@ void BitPairs::count_pair(std::size_t block, const Feature& a, const Feature& b,
                        a.n_rows < data_.feature(a.index).n_values(), b.n_rows < n_b, s);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

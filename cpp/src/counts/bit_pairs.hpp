@@ -12,7 +12,7 @@
 #include "counts/options.hpp"
 #include "support/parallel.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Counts the singles of some features and those of their pairs whose product of bit rows is small enough, into a count
 /// set whose class counts are known. Every table has one owner at a time and receives whole numbers, so the result is
@@ -70,4 +70,4 @@ class BitPairs {
   std::vector<std::vector<std::uint32_t>> common_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

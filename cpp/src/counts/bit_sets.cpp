@@ -4,7 +4,7 @@
 
 #include "counts/match.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Products of bit rows and classes up to this are faster by pext than by gathering.
@@ -61,4 +61,4 @@ void build_bit_rows(const Column& column, const ClassOrder& order, bool by_pext,
     build_by_gathering(column, order, out, stride, scratch, isa);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

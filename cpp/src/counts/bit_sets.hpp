@@ -10,7 +10,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Words aligned to cache lines, not initialized.
 class WordBuffer {
@@ -49,4 +49,4 @@ bool builds_by_pext(std::size_t bit_rows, std::uint32_t n_classes, Isa isa, bool
 void build_bit_rows(const Column& column, const ClassOrder& order, bool by_pext, std::uint64_t* out, std::size_t stride,
                     BuildScratch& scratch, Isa isa);
 
-}  // namespace tanager
+}  // namespace tanager::internal

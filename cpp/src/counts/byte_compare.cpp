@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kLane = 32;            // codes per step, also where the machine's vectors are shorter
@@ -241,4 +241,4 @@ void count_classes_by_comparing(const Column& target, std::span<double> class_co
   deliver(counted, target.n_values(), n_rows, class_counts);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

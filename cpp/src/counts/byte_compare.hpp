@@ -7,7 +7,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Whether comparing is possible: value and class fit one byte together.
 bool fits_byte_compare(const Column& feature, const Column& target);
@@ -22,4 +22,4 @@ void count_by_comparing(const Dataset& data, std::span<const std::size_t> featur
 /// Adds the number of rows of each class; possible for 8-bit columns.
 void count_classes_by_comparing(const Column& target, std::span<double> class_counts, Isa isa);
 
-}  // namespace tanager
+}  // namespace tanager::internal

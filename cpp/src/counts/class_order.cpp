@@ -7,7 +7,7 @@
 #include "counts/match.hpp"
 #include "support/text.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 ClassOrder::ClassOrder(std::uint32_t n_classes, std::size_t granule, bool with_rows, bool with_masks)
     : n_classes_(n_classes),
@@ -66,4 +66,4 @@ void ClassOrder::assign(const Column& target, std::size_t begin, std::size_t n, 
   if (with_rows_) with_codes([this](const auto* classes) { sort_rows(classes); });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,7 +9,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Rows of a block of bit sets at most: 16-bit row numbers, and what the kernels' counters allow.
 inline constexpr std::size_t kMaxOrderedRows = 32768;
@@ -62,4 +62,4 @@ class ClassOrder {
   std::vector<std::uint64_t> masks_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 #if defined(__GNUC__)
@@ -108,4 +108,4 @@ std::size_t gram_granule(Isa isa) {
   return isa == Isa::kAvx512 ? 8 : 4;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Bit rows of this many bits or fewer may be counted: some kernels keep 8-bit counters for a whole row.
 inline constexpr std::size_t kMaxGramBits = 32768 + 512;
@@ -29,4 +29,4 @@ void count_common_ones_avx512(const std::uint64_t* a, std::size_t n_a, const std
                               std::size_t stride, std::size_t words, std::uint32_t* counts);
 #endif
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 #if TANAGER_X86_DISPATCH
 #include <immintrin.h>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 TANAGER_TARGET_AVX2 TANAGER_ALWAYS_INLINE __m256i load_both(const std::uint64_t* a, const std::uint64_t* b) {
@@ -94,5 +94,5 @@ TANAGER_TARGET_AVX2 void count_common_ones_avx2(const std::uint64_t* a, std::siz
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal
 #endif

@@ -4,7 +4,7 @@
 
 #if TANAGER_X86_DISPATCH
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Plain code, always inlined: it takes over the instruction set of the function it ends up in.
@@ -31,5 +31,5 @@ TANAGER_TARGET_AVX512 void count_common_ones_avx512(const std::uint64_t* a, std:
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal
 #endif

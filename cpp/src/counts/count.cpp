@@ -16,6 +16,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Features per task: enough to share the class column's work, few enough to feed all threads.
@@ -137,8 +140,8 @@ void check_variables(const Dataset& data, const CountSet& counts) {
 
 }  // namespace
 
-CountSet count_with(const Dataset& data, CountScope scope, const std::vector<Family>& families, int threads,
-                    const CountOptions& options) {
+CountSet internal::count_with(const Dataset& data, CountScope scope, const std::vector<Family>& families, int threads,
+                              const CountOptions& options) {
   CountSet counts(data.cardinalities(), data.n_classes(), scope, families);
   if (data.n_rows() > 0) Counter(data, scope, options, counts).run(threads);
   return counts;

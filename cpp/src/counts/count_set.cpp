@@ -11,6 +11,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// A whole set larger than this many cells (8 GiB) is refused.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kRun = 1024;
@@ -76,4 +76,4 @@ void count_direct(const Dataset& data, const Family& family, std::span<double> c
   for (std::size_t i = 0; i < apart.size(); ++i) cells[i % cells.size()] += apart[i];
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

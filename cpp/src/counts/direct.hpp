@@ -5,9 +5,9 @@
 
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Adds every row of the data to the cells of the family's table (laid out as in CountTable), in the order of the rows.
 void count_direct(const Dataset& data, const Family& family, std::span<double> cells);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kRun = 4096;                      // rows whose indices are held at a time
@@ -205,4 +205,4 @@ void count_by_histogram(const Dataset& data, const HistogramTask& task, std::spa
   if (data.n_rows() > 0 && data.n_classes() > 0) Histogram(data, task, tables).run();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Tables of one feature u with several others: tables[i] receives the counts of (u, features[i], class) as
 /// [value of u][value of features[i]][class], so u must be less than features[i]. Without u, tables[i] receives those
@@ -23,4 +23,4 @@ bool fits_histogram(const Dataset& data, std::optional<std::size_t> u, std::size
 /// Adds the counts of all rows to the tables of the task. Every table must fit. Weighted rows are added in their order.
 void count_by_histogram(const Dataset& data, const HistogramTask& task, std::span<const std::span<double>> tables);
 
-}  // namespace tanager
+}  // namespace tanager::internal

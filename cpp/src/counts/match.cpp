@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 #if TANAGER_X86_DISPATCH
@@ -151,4 +151,4 @@ void compress_rows(BitRows, const std::uint64_t*, std::size_t, std::size_t, BitR
 
 #endif
 
-}  // namespace tanager
+}  // namespace tanager::internal

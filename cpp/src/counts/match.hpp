@@ -8,7 +8,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 inline constexpr std::size_t kWordBits = 64;
 
@@ -42,4 +42,4 @@ const std::uint8_t* narrow_codes(const Column& column, std::size_t begin, std::s
 void compress_rows(BitRows bits, const std::uint64_t* masks, std::size_t words, std::size_t n_rows, BitRows out,
                    std::size_t out_words);
 
-}  // namespace tanager
+}  // namespace tanager::internal

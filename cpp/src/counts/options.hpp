@@ -6,7 +6,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 enum class CountMethod {
   kAuto,       ///< whatever the cost model thinks fastest, table by table
@@ -27,4 +27,4 @@ struct CountOptions {
 CountSet count_with(const Dataset& data, CountScope scope, const std::vector<Family>& families, int threads,
                     const CountOptions& options);
 
-}  // namespace tanager
+}  // namespace tanager::internal

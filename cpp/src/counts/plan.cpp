@@ -11,7 +11,7 @@
 #include "counts/histogram.hpp"
 #include "support/parallel.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr double kHistogramRow = 0.55;   // one increment
@@ -129,4 +129,4 @@ int worthwhile_threads(const Dataset& data, CountScope scope, std::size_t n_fami
   return worth < wanted ? static_cast<int>(worth) : wanted;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

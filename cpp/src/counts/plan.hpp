@@ -7,7 +7,7 @@
 
 #include "counts/options.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The features whose pairs are counted by bit sets, if the product of their bit rows is at most max_product.
 struct BitPlan {
@@ -29,4 +29,4 @@ TableMethod pair_method(const Dataset& data, std::size_t u, std::size_t v, const
 /// The number of threads that the work is worth, at most the number asked for.
 int worthwhile_threads(const Dataset& data, CountScope scope, std::size_t n_families, int threads);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -14,7 +14,7 @@
 
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 /// Cells that count as missing unless the user names others: the usual part of what data frame libraries take so.
 inline constexpr std::array<std::string_view, 10> kMissingMarkers = {"",     "?",   "#N/A", "N/A", "NA",
@@ -79,4 +79,4 @@ void append_cell(std::string& out, std::string_view cell, char delimiter);
 /// Appends the shortest text that reads back as the same number.
 void append_number(std::string& out, double value);
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -4,7 +4,7 @@
 
 #include "csv/csv.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 /// The first quote of [begin, end) that closes a cell, that is, one that no other follows; `end` if there is none.
@@ -109,4 +109,4 @@ bool CsvRecords::next() {
   return true;
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

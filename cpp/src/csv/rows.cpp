@@ -11,7 +11,7 @@
 #include "support/text.hpp"
 #include "support/utf8.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -195,4 +195,4 @@ void CsvEncoder::encode(CsvRecords& records, CsvRows& rows) const {
     rows.columns_[f] = std::visit([](const auto& codes) { return CodeColumn(codes.data()); }, rows.features_[f].codes);
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

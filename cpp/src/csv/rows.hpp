@@ -13,7 +13,7 @@
 #include "csv/csv.hpp"
 #include "tanager/model.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 /// A word, loaded from memory in the byte order given, with all but the first `size` bytes zero; from 8 on, all of it.
 template <std::endian kOrder>
@@ -103,4 +103,4 @@ class CsvEncoder {
   bool a_number_is_missing_ = false;  // whether a marker is a number, and so must be looked for before reading one
 };
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -3,7 +3,7 @@
 
 #include "csv/csv.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 void append_cell(std::string& out, std::string_view cell, char delimiter) {
   const auto is_special = [&](char c) { return c == delimiter || c == '"' || c == '\n' || c == '\r'; };
@@ -25,4 +25,4 @@ void append_number(std::string& out, double value) {
   out.append(text.data(), written.ptr);
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -10,6 +10,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 template <class T>

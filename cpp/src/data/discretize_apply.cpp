@@ -14,6 +14,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::size_t kBlock = 1024;

@@ -16,7 +16,7 @@
 #include "tanager/discretize.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Unsigned keys in the order of the numbers; -0.0 and 0.0 share one.
 inline std::uint64_t number_key(double value) {
@@ -102,4 +102,4 @@ inline void check_total_weight(double total) {
   if (!std::isfinite(total)) throw InvalidInput("the sum of all weights must be finite, but it is infinite");
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -14,6 +14,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 struct Value {

@@ -15,6 +15,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 [[noreturn]] void fail(ArrowArrayStream& stream, const char* doing) {

@@ -13,6 +13,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::uint64_t kMaxFlags = std::uint64_t{1} << 22;

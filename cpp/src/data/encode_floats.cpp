@@ -8,6 +8,9 @@
 #include "tanager/encode.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// The whole number a double holds as a key that no book lacks by accident, or false if it is not one.

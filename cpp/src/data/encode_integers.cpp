@@ -13,6 +13,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // What a thread takes at a time stays in half of a small second-level cache; what columns are taken from one by one, in

@@ -8,6 +8,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::size_t kCutRows = 1024;  // what apply_cuts works on at a time

@@ -6,7 +6,7 @@
 #include "support/words.hpp"
 #include "tanager/encode.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 std::uint64_t load4(const char* p) {
@@ -70,9 +70,13 @@ void StringIndex::grow() {
   slots_ = std::move(larger);
 }
 
+}  // namespace tanager::internal
+
+namespace tanager {
+
 std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t stride, std::size_t size,
                                                std::span<std::int32_t> numbers) {
-  StringIndex index;
+  internal::StringIndex index;
   std::vector<std::int64_t> first_rows;
   for (std::size_t i = 0; i < numbers.size(); ++i, data += stride) {
     if (i % kStepsPerCheck == 0) check_stop();

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// An open-addressing map from strings to positions in the order of insertion. Strings are viewed, not copied: whoever
 /// inserts them keeps them alive.
@@ -31,4 +31,4 @@ class StringIndex {
   std::vector<std::string_view> strings_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

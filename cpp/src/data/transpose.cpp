@@ -19,7 +19,7 @@
 #define TANAGER_SSE2 0
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 void transpose_plain(const ByteRows& rows, std::size_t begin, std::size_t end, std::size_t first_column,
@@ -263,4 +263,4 @@ void transpose_rows(const ByteRows& rows, std::size_t begin, std::size_t end, st
   if (done < end) transpose_plain(rows, done, end, 0, rows.n_columns, ranges, columns, outside);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

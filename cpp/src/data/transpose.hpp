@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The code of one byte.
 struct ByteCode {
@@ -39,4 +39,4 @@ struct ByteRows {
 void transpose_rows(const ByteRows& rows, std::size_t begin, std::size_t end, std::span<const ByteRange> ranges,
                     std::span<std::uint8_t* const> columns, std::span<std::uint8_t> outside);
 
-}  // namespace tanager
+}  // namespace tanager::internal

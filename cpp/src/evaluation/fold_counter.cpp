@@ -9,6 +9,9 @@
 #include "tanager/evaluation.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Subtracting and merging touch every cell, counting touches every row for every table: beyond so many cells per row

@@ -7,6 +7,9 @@
 #include "tanager/evaluation.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// The stream of random numbers that folds are drawn from.

@@ -7,6 +7,9 @@
 #include "tanager/evaluation.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Missing codes of either width become those of the other.

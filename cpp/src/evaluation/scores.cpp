@@ -10,6 +10,9 @@
 #include "tanager/evaluation.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 void check(const Predictions& predictions) {

@@ -15,6 +15,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr double kHeaviest = 1e300;

@@ -12,6 +12,9 @@
 #include "support/parallel.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Graphs of fewer nodes are gone into by the thread that made them.
@@ -115,7 +118,7 @@ class Expectations {
 
 }  // namespace
 
-EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
+EdgeExpectations internal::edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
   const JoiningOrder order = connected_order(weights);
   Expectations expectations(weights.n_nodes());
   if (!expectations.find(ReducedGraph(weights, order.nodes), threads, keep_going)) return {};

@@ -5,7 +5,7 @@
 
 #include "tanager/tree_sums.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 struct EdgeExpectations {
   std::vector<double> in;   ///< [u][v] probability that the edge is in the tree
@@ -15,4 +15,4 @@ struct EdgeExpectations {
 /// Throws InvalidInput if the edges do not connect all nodes. Empty if keep_going stopped the work.
 EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going);
 
-}  // namespace tanager
+}  // namespace tanager::internal

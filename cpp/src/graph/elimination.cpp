@@ -8,7 +8,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Pairwise, so that rounding grows with the logarithm of their number.
@@ -103,4 +103,4 @@ ReducedGraph ReducedGraph::without(std::size_t begin, std::size_t end) const {
   return reduced;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

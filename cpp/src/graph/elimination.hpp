@@ -8,7 +8,7 @@
 #include "graph/scaled.hpp"
 #include "tanager/tree_sums.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The nodes in the order in which they joined a maximum spanning tree, each after the first with its parent there.
 /// Taken backwards, every node is eliminated before its parent.
@@ -45,4 +45,4 @@ class ReducedGraph {
   std::vector<Scaled> added_;  // [i][j], symmetric
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

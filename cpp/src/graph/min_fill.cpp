@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 using Nodes = std::vector<std::uint32_t>;
@@ -99,4 +99,4 @@ void eliminate_by_min_fill(std::vector<Nodes> neighbors,
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Takes all nodes out of a graph, given by the neighbors of every node in increasing order. Before a node goes, its
 /// neighbors are all connected with each other; the next one is always a node that needs fewest such edges, then one
@@ -15,4 +15,4 @@ namespace tanager {
 void eliminate_by_min_fill(std::vector<std::vector<std::uint32_t>> neighbors,
                            const std::function<void(std::uint32_t, std::span<const std::uint32_t>)>& take);
 
-}  // namespace tanager
+}  // namespace tanager::internal

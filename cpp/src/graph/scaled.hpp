@@ -6,7 +6,7 @@
 
 #include "tanager/tree_sums.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Below all exponents that occur; the exponent of zero, so that a sum needs no question for it.
 inline constexpr std::int64_t kZeroExponent = std::int64_t{-1} << 61;
@@ -59,4 +59,4 @@ inline double ratio(Scaled a, Scaled b) {
   return a.mantissa / b.mantissa * power_of_two(a.exponent - b.exponent);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

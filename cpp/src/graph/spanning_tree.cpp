@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 struct Link {
@@ -83,4 +83,4 @@ std::vector<std::optional<std::size_t>> root_forest(std::size_t n,
   return parent;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Position of the pair u < v among all pairs of n nodes, in the order (0,1), (0,2), ..., (1,2), ...
 inline std::size_t pair_index(std::size_t u, std::size_t v, std::size_t n) {
@@ -24,4 +24,4 @@ std::vector<std::optional<std::size_t>> root_forest(std::size_t n,
                                                     const std::vector<std::pair<std::size_t, std::size_t>>& edges,
                                                     std::optional<std::size_t> root);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -11,6 +11,9 @@
 #include "graph/elimination.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// ln(a / b)

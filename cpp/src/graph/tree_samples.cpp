@@ -12,6 +12,9 @@
 #include "support/random.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::size_t kNoStep = static_cast<std::size_t>(-1);

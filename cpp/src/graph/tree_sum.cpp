@@ -9,6 +9,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 namespace {
 
 // ln 2 in two parts, together good to more than a hundred bits.

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Calls body with the number of classes as a compile-time constant where it is small, else with zero.
 template <class Body>
@@ -23,4 +23,4 @@ void with_classes(std::size_t n_classes, Body body) {
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

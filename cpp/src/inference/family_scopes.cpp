@@ -6,7 +6,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t> cardinalities,
                            std::uint32_t n_classes)
@@ -48,4 +48,4 @@ FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t
   for (const std::size_t f : order_) (related[f] ? connected_ : isolated_).push_back(f);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

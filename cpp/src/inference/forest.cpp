@@ -13,7 +13,7 @@
 #include "simd/vector_log.hpp"
 #include "support/infinity.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // What has vanished from a sum is less than 1e-300 of the largest message; a sum above this does not miss it.
@@ -236,4 +236,4 @@ void Forest::add_beliefs(const InferenceTables& tables, std::span<const Code> ro
                [&](auto s) { add_lanes<decltype(s)::value>(tables, row, class_weights.data(), state, sums); });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,7 +9,7 @@
 #include "inference/junction_plan.hpp"
 #include "tanager/inference.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// What one row makes of a forest; kept from row to row, so that nothing is allocated.
 struct ForestState {
@@ -65,4 +65,4 @@ class Forest {
   std::size_t sum_size_ = 0;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -16,6 +16,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::size_t kCacheBytes = std::size_t{64} << 20;

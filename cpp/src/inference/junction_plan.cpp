@@ -15,7 +15,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/inference.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// What inference takes, about: conditional distributions, beliefs and offsets. Measured 14 to 24 with two classes.
@@ -308,4 +308,4 @@ std::size_t Plan::bytes() const {
          observed.size() * sizeof(FamilyScopes::Member) + (separators.size() + offsets.size()) * sizeof(std::uint32_t);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,7 +9,7 @@
 
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The families of a structure, the class's own behind those of the features, as inference sees them: tables over
 /// features only, with the class as lanes.
@@ -115,4 +115,4 @@ std::uint64_t checked_max_cells(std::uint64_t max_cells);
 Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
                std::uint64_t max_cells);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 std::size_t size_of(const Pattern& pattern, const Plan& plan) {
@@ -47,4 +47,4 @@ std::shared_ptr<const Plan> PlanCache::get(const Pattern& pattern, const std::fu
   return plan;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,7 +12,7 @@
 #include "support/guarded.hpp"
 #include "support/random.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Which features a row lacks, one bit each, and at the end what the plan was made for.
 using Pattern = std::vector<std::uint64_t>;
@@ -41,4 +41,4 @@ class PlanCache {
   Guarded<Kept> kept_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,7 +12,7 @@
 #include "support/check_stop.hpp"
 #include "support/infinity.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// to[cell][class] += from[offsets[cell] + class]
@@ -177,4 +177,4 @@ void add_beliefs(const Plan& plan, std::span<const Code> row, std::span<const do
   });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

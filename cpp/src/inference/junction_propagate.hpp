@@ -7,7 +7,7 @@
 #include "inference/junction_plan.hpp"
 #include "tanager/inference.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// What one row makes of a plan; kept from row to row, so that nothing is allocated.
 struct Propagation {
@@ -34,4 +34,4 @@ std::vector<double> query_beliefs(const Plan& plan, std::size_t n_cells, std::ui
 void add_beliefs(const Plan& plan, std::span<const Code> row, std::span<const double> class_weights,
                  const Propagation& state, FamilyTables& sums);
 
-}  // namespace tanager
+}  // namespace tanager::internal

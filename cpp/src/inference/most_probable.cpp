@@ -10,6 +10,9 @@
 #include "support/infinity.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// How much two equal products may differ when their factors are multiplied in another order.

@@ -12,25 +12,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
-namespace {
-
-/// Throws InvalidInput unless the variables exist and come once each.
-void check_variables(const AskedNetwork& asked, std::span<const std::size_t> variables) {
-  if (variables.empty()) throw InvalidInput("expected at least one variable to ask for, but none came");
-  std::vector<bool> seen(asked.n_features() + 1, false);
-  for (const std::size_t v : variables) {
-    if (v > asked.n_features())
-      throw InvalidInput(
-          join_text("variable ", v, " was asked for, but there are ", asked.n_features(), " features and the class"));
-    if (v < asked.n_features() && asked.structure.is_absent(v))
-      throw InvalidInput(join_text("feature ", v, " was asked for, but the network leaves it out"));
-    if (seen[v]) throw InvalidInput(join_text("variable ", v, " was asked for twice"));
-    seen[v] = true;
-  }
-}
-
-}  // namespace
+namespace tanager::internal {
 
 void refuse_impossible() {
   throw InvalidInput("the evidence has probability zero under this network, so that nothing follows from it");
@@ -74,6 +56,31 @@ std::vector<double> AskedNetwork::class_posterior(const Evidence& evidence,
   for (double& p : posterior) p /= sum;
   return posterior;
 }
+
+}  // namespace tanager::internal
+
+namespace tanager {
+
+using namespace internal;
+
+namespace {
+
+/// Throws InvalidInput unless the variables exist and come once each.
+void check_variables(const AskedNetwork& asked, std::span<const std::size_t> variables) {
+  if (variables.empty()) throw InvalidInput("expected at least one variable to ask for, but none came");
+  std::vector<bool> seen(asked.n_features() + 1, false);
+  for (const std::size_t v : variables) {
+    if (v > asked.n_features())
+      throw InvalidInput(
+          join_text("variable ", v, " was asked for, but there are ", asked.n_features(), " features and the class"));
+    if (v < asked.n_features() && asked.structure.is_absent(v))
+      throw InvalidInput(join_text("feature ", v, " was asked for, but the network leaves it out"));
+    if (seen[v]) throw InvalidInput(join_text("variable ", v, " was asked for twice"));
+    seen[v] = true;
+  }
+}
+
+}  // namespace
 
 Queries::Queries(const Network& network, std::uint64_t max_cells)
     : impl_(std::make_unique<const Impl>(network, max_cells)) {}

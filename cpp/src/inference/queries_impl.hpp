@@ -9,7 +9,7 @@
 #include "inference/junction_propagate.hpp"
 #include "tanager/queries.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Throws InvalidInput: the evidence has probability zero.
 [[noreturn]] void refuse_impossible();
@@ -31,7 +31,11 @@ struct AskedNetwork {
   std::uint64_t max_cells;
 };
 
-struct Queries::Impl : AskedNetwork {
+}  // namespace tanager::internal
+
+namespace tanager {
+
+struct Queries::Impl : internal::AskedNetwork {
   using AskedNetwork::AskedNetwork;
 };
 

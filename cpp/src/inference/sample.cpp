@@ -13,6 +13,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::size_t kCasesPerTask = 1024;

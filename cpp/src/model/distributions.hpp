@@ -8,7 +8,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 // Estimates are quotients of sums, so a distribution's sum is off by rounding only.
 inline constexpr double kSumTolerance = 1e-6;
@@ -32,4 +32,4 @@ void check_distributions(std::span<const double> table, std::size_t values, std:
     }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

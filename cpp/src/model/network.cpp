@@ -9,6 +9,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 namespace {
 
 std::uint32_t checked_classes(std::size_t n_classes) {

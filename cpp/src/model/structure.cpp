@@ -7,6 +7,9 @@
 #include "tanager/structure.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Throws unless the parents of one variable exist, differ and are not too many; `child()` is what messages call it.

@@ -15,7 +15,7 @@
 
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 template <std::unsigned_integral T>
 T load_little(const std::byte* bytes) {
@@ -141,4 +141,4 @@ class ByteReader {
   std::string_view name_;
 };
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

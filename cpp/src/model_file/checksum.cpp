@@ -7,7 +7,7 @@
 
 #include "model_file/bytes.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 constexpr std::uint64_t kPolynomial = 0xC96C5795D7870F42;  // ECMA-182, bits reversed
@@ -46,4 +46,4 @@ std::uint64_t crc64(std::span<const std::byte> bytes, std::uint64_t before) {
   return ~crc;
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -14,7 +14,7 @@
 #define TANAGER_POSIX_FILES 0
 #endif
 
-namespace tanager::io {
+namespace tanager::internal {
 
 /// A regular file open for reading. A folder, pipe, socket or device is refused (and never waited for).
 class InputFile {
@@ -60,4 +60,4 @@ class OutputFile {
 /// Puts a file with this content in the place of `path`, as an OutputFile does.
 void replace_file(const std::string& path, std::span<const std::byte> content);
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

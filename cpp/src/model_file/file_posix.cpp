@@ -17,7 +17,7 @@
 
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 [[noreturn]] void fail(int error) {
@@ -249,6 +249,6 @@ void replace_file(const std::string& path, std::span<const std::byte> content) {
   file.commit();
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal
 
 #endif

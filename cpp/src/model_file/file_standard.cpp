@@ -12,7 +12,7 @@
 
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,6 +132,6 @@ void replace_file(const std::string& path, std::span<const std::byte> content) {
   file.commit();
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal
 
 #endif

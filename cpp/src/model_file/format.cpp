@@ -9,7 +9,7 @@
 #include "model_file/checksum.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 void check_magic(std::span<const std::byte> start) {
@@ -111,4 +111,4 @@ void seal(std::span<std::byte> file) {
   store_little(crc64(content), file.data() + content.size());
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

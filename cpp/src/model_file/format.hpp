@@ -21,7 +21,7 @@
 
 #include "tanager/model.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 /// Version 1 had networks of all features only; version 2 added networks that leave features out, and AODE; version 3
 /// added the average over all TANs; version 4 added networks with the class anywhere.
@@ -93,4 +93,4 @@ void check_counts(const CountSet& counts);
 /// Writes the right checksum at the end of a file, whatever else is wrong with it.
 void seal(std::span<std::byte> file);
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -13,7 +13,7 @@
 #include "support/utf8.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 /// A number without loss: whole numbers of 64 bits as such, all others as doubles. So 3 and 3.0 are one number, while
@@ -221,4 +221,4 @@ bool spells_nan(std::string_view text) {
   return parse(bare_number(text), value) && std::isnan(value);
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

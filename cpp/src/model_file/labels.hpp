@@ -11,7 +11,7 @@
 #include "tanager/dataset.hpp"
 #include "tanager/model.hpp"
 
-namespace tanager::io {
+namespace tanager::internal {
 
 /// The codes of labels in increasing order: first numbers by value (true counts as 1), then text byte by byte.
 /// Throws InvalidInput, starting with `owner`, if a label is NaN or not UTF-8, or two labels are equal (1, 1.0 and true
@@ -32,4 +32,4 @@ double parse_number(std::string_view text);
 /// Whether a text spells NaN, as some programs write missing numbers.
 bool spells_nan(std::string_view text);
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -14,6 +14,9 @@
 #include "tanager/network_predictor.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 std::string describe(const FeatureInfo& feature) {
@@ -42,12 +45,12 @@ std::vector<Code> check_labels(const FeatureInfo& feature, std::uint32_t cardina
   if (feature.labels.size() != cardinality && !never_seen)
     throw InvalidInput(describe(feature) + " has " + std::to_string(cardinality) + " values, but " +
                        std::to_string(feature.labels.size()) + " labels were given");
-  return io::label_order(feature.labels, describe(feature));
+  return internal::label_order(feature.labels, describe(feature));
 }
 
 std::vector<std::uint32_t> check_names(const std::vector<FeatureInfo>& features) {
   for (std::size_t i = 0; i < features.size(); ++i)
-    if (!io::is_utf8(features[i].name))
+    if (!internal::is_utf8(features[i].name))
       throw InvalidInput("the name of feature " + std::to_string(i) + " is not UTF-8 text");
   std::vector<std::uint32_t> order(features.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -62,14 +65,14 @@ std::vector<std::uint32_t> check_names(const std::vector<FeatureInfo>& features)
 void check_cells(std::span<const double> cells) {
   for (const double cell : cells)
     if (!std::isfinite(cell) || cell < 0.0)
-      throw InvalidInput("counts must be finite and not negative, but one is " + io::label_text(cell));
+      throw InvalidInput("counts must be finite and not negative, but one is " + internal::label_text(cell));
 }
 
 void check_fit(const CountSet& counts, const Model& model) {
   if (!std::ranges::equal(counts.cardinalities(), model.cardinalities()) || counts.n_classes() != model.n_classes())
     throw InvalidInput(
         "the counts must be over the model's own features and classes, but their numbers of values differ");
-  io::check_counts(counts);
+  internal::check_counts(counts);
 }
 
 struct DescribeClassifier {
@@ -86,7 +89,7 @@ const T& classifier_as(const Classifier& classifier, const char* otherwise) {
 
 }  // namespace
 
-void io::check_counts(const CountSet& counts) {
+void internal::check_counts(const CountSet& counts) {
   check_cells(counts.class_counts());
   const std::size_t n = counts.n_features();
   for (std::size_t u = 0; u < n; ++u) {
@@ -126,7 +129,7 @@ Model::Model(Classifier classifier, std::vector<FeatureInfo> features, std::vect
   if (classes_.size() != n_classes())
     throw InvalidInput("the model has " + std::to_string(n_classes()) + " classes, but " +
                        std::to_string(classes_.size()) + " class labels were given");
-  if (!io::is_utf8(settings_)) throw InvalidInput("the settings are not UTF-8 text");
+  if (!internal::is_utf8(settings_)) throw InvalidInput("the settings are not UTF-8 text");
   name_order_ = check_names(features_);
   label_orders_.resize(features_.size());
   for (std::size_t f = 0; f < features_.size(); ++f) {
@@ -136,7 +139,7 @@ Model::Model(Classifier classifier, std::vector<FeatureInfo> features, std::vect
     else
       label_orders_[f] = check_labels(features_[f], cardinality);
   }
-  io::label_order(classes_, "the class");
+  internal::label_order(classes_, "the class");
   if (counts_) check_fit(*counts_, *this);
 }
 
@@ -173,13 +176,13 @@ const FeatureInfo& Model::checked_feature(std::size_t feature) const {
 
 Code Model::encode(std::size_t feature, std::string_view value) const {
   const FeatureInfo& info = checked_feature(feature);
-  if (info.is_interval) return encode(feature, io::parse_number(value));
-  return io::find_text(info.labels, label_orders_[feature], value);
+  if (info.is_interval) return encode(feature, internal::parse_number(value));
+  return internal::find_text(info.labels, label_orders_[feature], value);
 }
 
 Code Model::encode(std::size_t feature, double value) const {
   const FeatureInfo& info = checked_feature(feature);
-  if (!info.is_interval) return io::find_number(info.labels, label_orders_[feature], value);
+  if (!info.is_interval) return internal::find_number(info.labels, label_orders_[feature], value);
   if (std::isnan(value)) return kMissing;
   return static_cast<Code>(std::lower_bound(info.cuts.begin(), info.cuts.end(), value) - info.cuts.begin());
 }
@@ -188,7 +191,7 @@ std::string Model::class_name(std::uint32_t index) const {
   if (index >= classes_.size())
     throw InvalidInput("class " + std::to_string(index) + " was asked for, but the model has " +
                        std::to_string(classes_.size()) + " classes");
-  return io::label_text(classes_[index]);
+  return internal::label_text(classes_[index]);
 }
 
 }  // namespace tanager

@@ -8,6 +8,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 void check_path(const std::string& path) {
@@ -39,20 +42,20 @@ auto with_path(const char* cannot, const std::string& path, Body body) {
 
 Model load_model(const std::string& path) {
   return with_path("cannot load ", path, [&] {
-    const io::InputFile file(path);
+    const internal::InputFile file(path);
     // The frame is looked at first: a file that is no model, however large, costs no memory.
-    io::read_section_table(file.size(),
-                           [&](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); });
+    internal::read_section_table(file.size(),
+                                 [&](std::uint64_t offset, std::span<std::byte> out) { file.read(offset, out); });
     const auto size = static_cast<std::size_t>(file.size());
     const auto content = std::make_unique_for_overwrite<std::byte[]>(size);
     const std::span<std::byte> bytes(content.get(), size);
     file.read(0, bytes);
-    return io::parse_model(bytes);
+    return internal::parse_model(bytes);
   });
 }
 
 void save_model(const Model& model, const std::string& path) {
-  with_path("cannot save ", path, [&] { io::replace_file(path, write_model(model)); });
+  with_path("cannot save ", path, [&] { internal::replace_file(path, write_model(model)); });
 }
 
 }  // namespace tanager

@@ -11,8 +11,7 @@
 #include "model_file/checksum.hpp"
 #include "model_file/format.hpp"
 
-namespace tanager {
-namespace io {
+namespace tanager::internal {
 namespace {
 
 std::vector<std::size_t> read_indices(ByteReader& in, std::uint32_t count, std::size_t limit) {
@@ -298,11 +297,13 @@ Model parse_model(std::span<const std::byte> file) {
   }
 }
 
-}  // namespace io
+}  // namespace tanager::internal
+
+namespace tanager {
 
 Model read_model(std::span<const std::byte> bytes) {
   try {
-    return io::parse_model(bytes);
+    return internal::parse_model(bytes);
   } catch (const ModelFileError& error) {
     throw ModelFileError(std::string("cannot read the model data: ") + error.what());
   }

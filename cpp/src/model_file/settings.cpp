@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 /// Walks over JSON text. What it does not expect makes it fail for good, and no text makes it leave its bounds.
@@ -76,4 +76,4 @@ std::optional<std::string> setting_text(std::string_view json, std::span<const s
   return walk.string();
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

@@ -23,8 +23,7 @@
 #include "model_file/bytes.hpp"
 #include "model_file/format.hpp"
 
-namespace tanager {
-namespace io {
+namespace tanager::internal {
 namespace {
 
 template <class Body>
@@ -196,10 +195,12 @@ std::size_t expected_size(const Model& model) {
 }
 
 }  // namespace
-}  // namespace io
+}  // namespace tanager::internal
+
+namespace tanager {
 
 std::vector<std::byte> write_model(const Model& model) {
-  using namespace io;
+  using namespace internal;
   ByteWriter out;
   out.reserve(expected_size(model));
   out.raw(std::as_bytes(std::span(kMagic)));

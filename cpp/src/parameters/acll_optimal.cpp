@@ -5,6 +5,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 Network estimate_acll_optimal(const Structure& structure, const CountSet& counts, const AcllOptimalOptions& options) {
   const double least = options.score.pseudo_counts;
   check_acll_pseudo_counts(least);

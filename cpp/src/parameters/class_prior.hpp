@@ -9,7 +9,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Throws InvalidInput unless there is one probability per class and they sum to one.
 inline void check_class_prior(std::span<const double> prior, std::size_t n_classes) {
@@ -19,4 +19,4 @@ inline void check_class_prior(std::span<const double> prior, std::size_t n_class
   check_distributions(prior, n_classes, 1, [] { return std::string("the class prior"); });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

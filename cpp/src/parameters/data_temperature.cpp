@@ -10,6 +10,9 @@
 #include "tanager/learn_parameters.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // From here on 1 - exp(-x) is one to the last bit.

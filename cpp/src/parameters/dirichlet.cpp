@@ -4,6 +4,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 Network estimate_dirichlet(const Structure& structure, const CountSet& counts, const DirichletOptions& options) {
   check_pseudo_counts("alpha", options.alpha, true);
   if (options.equivalent_sample_size)

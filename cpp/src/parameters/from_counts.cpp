@@ -2,7 +2,7 @@
 
 #include "parameters/class_prior.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 void check_pseudo_counts(const char* name, double value, bool zero_allowed) {
   if (value <= kMostPseudoCounts && (value > 0 || (zero_allowed && value == 0))) return;
@@ -59,4 +59,4 @@ std::vector<double> family_counts(const Structure& structure, const CountSet& co
   return sums;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

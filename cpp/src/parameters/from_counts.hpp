@@ -11,7 +11,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 // Sums of pseudo-counts must stay finite.
 inline constexpr double kMostPseudoCounts = 1e200;
@@ -78,4 +78,4 @@ Network make_network(const Structure& structure, const CountSet& counts, const s
                  std::move(of_class), std::move(tables));
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

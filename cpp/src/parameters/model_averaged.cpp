@@ -10,6 +10,9 @@
 #include "tanager/learn_parameters.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Marginal likelihoods are as large as the rows weigh, times logarithms: these must stay finite.

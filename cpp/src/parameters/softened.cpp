@@ -7,6 +7,9 @@
 #include "tanager/learn_parameters.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Relative frequencies of a feature's values; uniform if it was never observed.

@@ -8,7 +8,7 @@
 
 #include "tanager/predictor.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Calls use(codes, step): the code of the feature in row first + i is codes[i * step], of 8 or 16 bits.
 template <class Use>
@@ -26,4 +26,4 @@ void with_codes(const CodeBatch& batch, std::size_t n_features, std::size_t feat
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

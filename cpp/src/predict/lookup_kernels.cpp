@@ -9,7 +9,7 @@
 #include "simd/vector_exp.hpp"
 #include "support/infinity.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kGroupsAtOnce = 16;  // their indices are computed first, then all are looked up per row
@@ -222,4 +222,4 @@ void finish_block(double* joint, std::size_t rows, std::uint32_t n_classes, Outp
   if (output == Output::kLogPosterior) log_posterior(joint, rows, n_classes);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

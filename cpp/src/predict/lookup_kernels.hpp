@@ -9,7 +9,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/network_predictor.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// At most this many rows make a block; fewer when there are very many classes, so that a block's sums stay in cache.
 inline constexpr std::size_t kMaxBlockRows = 256;
@@ -25,4 +25,4 @@ void log_joint_block(const LookupTables& tables, std::span<const std::uint32_t> 
 /// gets the uniform posterior.
 void finish_block(double* joint, std::size_t rows, std::uint32_t n_classes, Output output, Isa isa);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // All tables together should stay in the second-level cache beside the rows; single ones in a fair part of the first.
@@ -122,4 +122,4 @@ LookupTables build_lookup_tables(const Network& network, std::span<const std::ve
   return tables;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -8,7 +8,7 @@
 
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// One look-up that serves several features: their terms summed over all joint values of the features involved.
 struct LookupGroup {
@@ -38,4 +38,4 @@ struct LookupTables {
 /// the class's own table behind them.
 LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> log_tables);
 
-}  // namespace tanager
+}  // namespace tanager::internal

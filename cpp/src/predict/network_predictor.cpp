@@ -14,6 +14,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 struct NetworkPredictor::Tables {
   Tables(const Network& network, std::uint64_t max_cells)
       : cardinalities(network.cardinalities().begin(), network.cardinalities().end()),

@@ -7,6 +7,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 void check_size(const char* what, std::size_t expected, std::size_t actual) {

@@ -7,7 +7,7 @@
 
 #include "rows/line_search.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kMemory = 10;  // pairs that L-BFGS keeps
@@ -205,4 +205,4 @@ std::unique_ptr<Climb> make_climb(ClimbMethod method, Hill hill, std::vector<dou
   return std::make_unique<ConjugateGradient>(std::move(hill), std::move(start), reach);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -10,7 +10,7 @@
 
 #include "tanager/learn_rows.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The value at a point; unless it is empty, `gradient` gets the derivatives.
 using Hill = std::function<double(std::span<const double> point, std::span<double> gradient)>;
@@ -45,4 +45,4 @@ std::unique_ptr<Climb> make_climb(ClimbMethod method, Hill hill, std::vector<dou
 
 double dot(std::span<const double> a, std::span<const double> b);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 
 #include "simd/vector_exp.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // Rows at a time: their logarithms stay in the nearest cache while all groups add to them.
@@ -262,4 +262,4 @@ RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin
   return judgment;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

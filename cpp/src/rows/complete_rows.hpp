@@ -11,7 +11,7 @@
 #include "tanager/dataset.hpp"
 #include "tanager/learn_rows.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Families that share features are joined into groups: a row then looks up one cell for several families, both when
 /// logarithms are added up and when derivatives are. Families that do not know the class say nothing of its posterior
@@ -56,4 +56,4 @@ class CompleteRows {
   std::vector<double> weights_;  // empty if all are one
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,6 +12,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options, int threads) {
   check_fit(options.alpha, true, options.tol);
   const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior, options.max_cells);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr double kSmall = 0x1p-300, kScale = 0x1p300;
@@ -191,4 +191,4 @@ void ForestRows::add_with(const Code* row, const double* probabilities, std::siz
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

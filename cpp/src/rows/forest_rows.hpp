@@ -9,7 +9,7 @@
 #include "rows/softmax_families.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// An observed feature cuts its tree: only missing features with something observed below them need messages, and those
 /// mostly stand alone. Works on one row at a time, for all classes or for a single one.
@@ -62,4 +62,4 @@ class ForestRows {
   std::size_t n_states_ = 0, n_messages_ = 0;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -15,6 +15,9 @@
 #include "tanager/learn_rows.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 using KeepGoing = std::function<bool(const FitProgress&)>;

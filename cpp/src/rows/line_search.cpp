@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr double kGolden = 0.38196601125010515180;  // 2 less the golden ratio
@@ -111,4 +111,4 @@ LinePoint climb_line(const Line& line, double start, double slope, double guess)
   return line.look_at(narrow(line.value_at, *found).length);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-namespace tanager {
+namespace tanager::internal {
 
 struct LinePoint {
   double length = 0;
@@ -27,4 +27,4 @@ struct Line {
 /// `slope` is the derivative at zero, above zero.
 LinePoint climb_line(const Line& line, double start, double slope, double guess);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -23,6 +23,9 @@
 #include "tanager/learn_rows.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Rows are summed up in pieces: as few as pay, at most so many, and fewer where tables are large.

@@ -6,7 +6,7 @@
 
 #include "simd/vector_exp.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Softmax of the distributions of one configuration, [values][inner]; `largest` and `sums` have room for `inner`.
@@ -153,4 +153,4 @@ void SoftmaxFamilies::to_probabilities(std::span<const double> before, double al
   });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

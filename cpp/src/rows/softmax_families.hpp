@@ -8,7 +8,7 @@
 
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// One family. Its parameters are [configurations][values][inner]; its expanded table is [cells][classes].
 struct FamilyBlock {
@@ -60,4 +60,4 @@ class SoftmaxFamilies {
   std::size_t n_parameters_ = 0, n_expanded_ = 0;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

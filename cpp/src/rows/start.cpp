@@ -8,7 +8,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/learn_parameters.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 void check_fit(double alpha, bool zero_allowed, double tol) {
   check_pseudo_counts("alpha", alpha, zero_allowed);
@@ -31,4 +31,4 @@ void restore_class(std::span<const double> class_prior, std::span<double> probab
   std::ranges::copy(class_prior, probabilities.last(class_prior.size()).begin());
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

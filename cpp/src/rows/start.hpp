@@ -7,7 +7,7 @@
 #include "tanager/dataset.hpp"
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Throws InvalidInput for pseudo-counts or a tolerance without meaning.
 void check_fit(double alpha, bool zero_allowed, double tol);
@@ -19,4 +19,4 @@ Network start_network(const Structure& structure, const Dataset& data, double al
 /// Puts class probabilities that are given, if any are, to the end of a vector, where those of the class stand.
 void restore_class(std::span<const double> class_prior, std::span<double> probabilities);
 
-}  // namespace tanager
+}  // namespace tanager::internal

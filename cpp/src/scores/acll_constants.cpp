@@ -16,6 +16,9 @@
 #include "tanager/scores.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // The nodes in ln t. What the rule leaves out is of the order of e^(-pi^2 / step).

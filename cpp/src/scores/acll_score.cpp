@@ -11,6 +11,9 @@
 #include "tanager/scores.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Logarithms of less, and sums of more, could leave the range of normal doubles.

@@ -9,7 +9,7 @@
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Whether there are as many cells as the product of all dimensions, however large that is.
 inline bool has_cells(std::size_t cells, std::span<const std::size_t> dims) {
@@ -39,4 +39,4 @@ inline void check_table(const CountTable& table) {
                                  " classes do not give"));
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

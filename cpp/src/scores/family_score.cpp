@@ -10,6 +10,9 @@
 #include "tanager/scores.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Calls visit(cells of one parent configuration and class, their sum): the distribution's counts, gathered.

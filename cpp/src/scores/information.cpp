@@ -16,6 +16,8 @@
 
 namespace tanager {
 
+using namespace internal;
+
 double entropy(std::span<const double> counts) {
   const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
   if (total <= 0) return 0;

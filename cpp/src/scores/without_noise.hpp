@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Rounding leaves informations of independent variables at about 1e-16 times a logarithm, and tells equal ones of
 /// symmetric tables (full factorials, say) apart by chance. Rounded to about 1.5e-11 nats, which is far above that and
@@ -13,4 +13,4 @@ inline double without_noise(double information) {
   return std::round(information * kPerNat) / kPerNat;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Marks a feature and all features that arcs lead from to it.
@@ -107,4 +107,4 @@ std::vector<StructureChange> SuperParentMoves::expand(const Move& move, const Se
   return changes;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 
 #include "search/moves.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// One arc more, into features with fewer than `max_parents` feature parents.
 class ArcMoves : public MoveGenerator {
@@ -42,4 +42,4 @@ class SuperParentMoves : public ArcMoves {
   std::vector<std::vector<std::size_t>> children_;  // of every feature as a super-parent, in the step being proposed
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

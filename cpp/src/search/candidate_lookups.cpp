@@ -5,7 +5,7 @@
 #include "search/kernels.hpp"
 #include "search/scorer.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Tables are joined while the result has at most this many cells, or as many as the largest of them; fewer where a
@@ -130,4 +130,4 @@ SearchScorer::Candidate SearchScorer::prepare_super_parent(const Move& move, con
   return candidate;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 #include "graph/spanning_tree.hpp"
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Cells handed to a thread at once, and those that stay in the first cache while folds are added up.
@@ -75,4 +75,4 @@ CountView<float> SearchCounts::pair(std::size_t parent, std::size_t child, std::
   return {counts, s, rows_.n_values(parent) * s};
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

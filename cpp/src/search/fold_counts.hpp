@@ -9,7 +9,7 @@
 #include "search/fold_rows.hpp"
 #include "support/parallel.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Where the counts of a parent configuration j and a value v of the child begin: j * configuration + v * value.
 template <class T>
@@ -45,4 +45,4 @@ class SearchCounts {
   std::vector<std::size_t> single_offsets_, pair_offsets_;  // in a fold
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

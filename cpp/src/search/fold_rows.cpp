@@ -8,7 +8,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Throws InvalidInput if a fold has no rows, or there is but one.
@@ -133,14 +133,14 @@ Dataset SearchRows::reordered(const Dataset& data, std::span<const std::uint32_t
   std::vector<Column> features = data.features();
   team.run(features.size(), kColumns, [&](std::size_t begin, std::size_t end) {
     for (std::size_t f = begin; f < end; ++f) {
-      features[f] = tanager::reordered(features[f], order);
+      features[f] = internal::reordered(features[f], order);
       copy_codes(f, features[f]);
     }
   });
   std::vector<double> weights;
   if (data.is_weighted())
     for (const std::uint32_t row : order) weights.push_back(data.weights()[row]);
-  return Dataset(std::move(features), tanager::reordered(data.target(), order), std::move(weights));
+  return Dataset(std::move(features), internal::reordered(data.target(), order), std::move(weights));
 }
 
 void SearchRows::copy_codes(std::size_t f, const Column& column) {
@@ -170,4 +170,4 @@ Dataset SearchRows::fold(std::size_t k) const {
   return Dataset(std::move(features), part(data_.target(), begin, end), std::move(weights));
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

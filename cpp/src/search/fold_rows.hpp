@@ -10,7 +10,7 @@
 #include "support/parallel.hpp"
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Rows [begin, end) are those of one fold and one class.
 struct RowSegment {
@@ -69,4 +69,4 @@ class SearchRows {
   bool has_missing_ = false;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 #include "search/scorer.hpp"
 #include "tanager/inference.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 void SearchScorer::find_components() {
   if (!rows_.has_missing()) return;
@@ -96,4 +96,4 @@ void SearchScorer::exact_sums(const Candidate& candidate, std::span<const std::u
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <span>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Both in one, in increasing order.
@@ -126,4 +126,4 @@ void BackwardJoinMoves::find_moves(const SearchState& state, const FindBest& /*f
         moves.push_back(move_of(Move::Kind::kJoin, children, parents));
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 
 #include "search/moves.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 class JoinMoves : public MoveGenerator {
  public:
@@ -43,4 +43,4 @@ class BackwardJoinMoves : public JoinMoves {
   void find_moves(const SearchState& state, const FindBest& find_best, std::vector<Move>& moves) override;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 
 #include "search/kernels.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const Digit> digits) {
   std::vector<std::uint32_t> cells(rows.n_rows(), 0);
@@ -57,4 +57,4 @@ FoldCounts::FoldCounts(const ClassCounts& total, const SearchRows& rows, std::si
     }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

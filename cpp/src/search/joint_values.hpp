@@ -8,7 +8,7 @@
 
 #include "search/fold_rows.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A feature of a joint value, and what one step of its code adds to that value's number.
 struct Digit {
@@ -51,4 +51,4 @@ class FoldCounts {
   std::vector<std::uint32_t> training_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

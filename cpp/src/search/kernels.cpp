@@ -8,7 +8,7 @@
 
 #include "simd/vector_exp.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 TANAGER_ALWAYS_INLINE void pair_codes_body(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
@@ -458,4 +458,4 @@ double log_score(const CandidateBlock& block, const double* sums) {
   return own - largest - std::log(sum);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Rows handled at once: their sums and indices stay in the first-level cache.
 inline constexpr std::size_t kSearchBlock = 256;
@@ -98,4 +98,4 @@ bool is_correct(const CandidateBlock& block, const double* sums);
 /// ln P(label | row) for sums[width].
 double log_score(const CandidateBlock& block, const double* sums);
 
-}  // namespace tanager
+}  // namespace tanager::internal

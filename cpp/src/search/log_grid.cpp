@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace tanager {
+namespace tanager::internal {
 
 LogGrid::LogGrid(std::size_t n_terms, double largest, bool zeros) : has_zeros_(zeros) {
   // Two terms more than a sum has: one taken away, one added.
@@ -22,4 +22,4 @@ LogGrid::LogGrid(std::size_t n_terms, double largest, bool zeros) : has_zeros_(z
   magic_ = 1.5 * std::exp2(52 - bits);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

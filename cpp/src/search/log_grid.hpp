@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace tanager {
+namespace tanager::internal {
 
 class LogGrid {
  public:
@@ -29,4 +29,4 @@ class LogGrid {
   bool has_zeros_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,7 +9,7 @@
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // Means of fold scores that are equal on paper may differ in their last digits.
@@ -115,4 +115,4 @@ std::size_t first_best(std::span<const double> scores, std::span<const std::size
   return found;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,7 +12,7 @@
 
 #include "tanager/learn_search.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The structure that a search has reached; parents in increasing order.
 struct SearchState {
@@ -85,4 +85,4 @@ std::unique_ptr<MoveGenerator> make_generator(const SearchOptions& options, cons
 /// tells when scores[i] comes.
 std::size_t first_best(std::span<const double> scores, std::span<const std::size_t> order);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 
 #include "search/kernels.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -196,4 +196,4 @@ void PairScorer::score(std::size_t child, std::span<const std::uint32_t> parents
     scores[i] = found[at.bundle_of[parents[i]] * kParentLanes + at.lane_of[parents[i]]];
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

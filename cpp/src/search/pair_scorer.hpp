@@ -13,7 +13,7 @@
 #include "support/guarded.hpp"
 #include "support/made_once.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Scores all arcs to one child at a time, parents of few values side by side in registers. Its tables are made in one
 /// go and, since they stay the same from step to step, kept as long as memory allows.
@@ -45,4 +45,4 @@ class PairScorer {
   mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

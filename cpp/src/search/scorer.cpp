@@ -8,7 +8,7 @@
 
 #include "search/kernels.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Tables that a group of candidates holds at once.
@@ -392,4 +392,4 @@ void SearchScorer::accept(std::span<const StructureChange> changes) {
   find_components();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

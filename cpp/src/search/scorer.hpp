@@ -17,7 +17,7 @@
 #include "support/parallel.hpp"
 #include "tanager/learn_search.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// One of many moves, by its number.
 struct ScoredMove {
@@ -134,4 +134,4 @@ class SearchScorer {
   std::vector<std::uint32_t> summed_rows_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -19,6 +19,9 @@
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 void check(const Dataset& data, const SearchOptions& options) {

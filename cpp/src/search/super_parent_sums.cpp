@@ -5,7 +5,7 @@
 #include "search/joint_values.hpp"
 #include "search/kernels.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Joint values of the features of a group, at most; a single feature may have more. Fewer where a fold has few rows:
@@ -196,4 +196,4 @@ void SuperParentSums::build(std::size_t parent, const std::vector<bool>& is_chil
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

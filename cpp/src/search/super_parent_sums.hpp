@@ -11,7 +11,7 @@
 #include "search/term_tables.hpp"
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 class SuperParentSums {
  public:
@@ -61,4 +61,4 @@ class SuperParentSums {
   std::vector<Kept> kept_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -8,7 +8,7 @@
 
 #include "support/infinity.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Up to this many rows the logarithms of all counts are computed beforehand.
@@ -444,4 +444,4 @@ void SearchTables::compute_sparse(FamilyTerms& family) const {
   }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -21,7 +21,7 @@
 #include "support/shelf.hpp"
 #include "tanager/learn_search.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The terms that a family adds to the log-joint, on the grid. A cell is a joint value of `digits`, a missing value
 /// being one more: such cells are zero. Where there would be more cells than rows, a fold has only those that its rows
@@ -132,4 +132,4 @@ class SearchTables {
   mutable std::vector<ChildShelf> shelves_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 Isa allowed_isa() {
@@ -44,4 +44,4 @@ bool has_fast_pext() {
 #endif
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -2,7 +2,7 @@
 // their loop once per level (with target attributes) and choose by this, once per call.
 #pragma once
 
-namespace tanager {
+namespace tanager::internal {
 
 enum class Isa { kBaseline = 0, kAvx2 = 1, kAvx512 = 2 };
 
@@ -16,7 +16,7 @@ Isa supported_isa();
 /// Whether pext is a real instruction here, not microcode (AMD before Zen 3).
 bool has_fast_pext();
 
-}  // namespace tanager
+}  // namespace tanager::internal
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TANAGER_X86_DISPATCH 1

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 
 class FlushSubnormals {
  public:
@@ -26,4 +26,4 @@ class FlushSubnormals {
 #endif
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

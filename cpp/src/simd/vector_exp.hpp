@@ -7,7 +7,7 @@
 
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Adding this rounds to a whole number and leaves that number in the low bits.
 inline constexpr double kRoundToWhole = 6755399441055744.0;  // 1.5 * 2^52
@@ -53,4 +53,4 @@ TANAGER_ALWAYS_INLINE double vector_exp(double x) {
   return vector_exp_in_range(x < kExpLimit ? kExpLimit : x);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

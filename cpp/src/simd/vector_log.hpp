@@ -7,7 +7,7 @@
 
 #include "simd/cpu.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// ln x for positive normal x. Without any branch: baseline compilers vectorize nothing else.
 TANAGER_ALWAYS_INLINE double vector_log(double x) {
@@ -38,4 +38,4 @@ TANAGER_ALWAYS_INLINE double vector_log(double x) {
   return k * kLn2High - ((half_square - (t * (half_square + z * p) + k * kLn2Low)) - f);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -8,7 +8,7 @@
 #include "simd/vector_log.hpp"
 #include "tanager/scores.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // Numbers in a batch, unless one pair has more: two arrays of them stay in the first cache.
@@ -203,4 +203,4 @@ std::pair<double, double> AcllPairs::gains_of_part(std::size_t u, std::size_t v,
   return {scale * (score(cells, n_v) - score(of_v, n_v)), scale * (score(turned, n_u) - score(of_u, n_u))};
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

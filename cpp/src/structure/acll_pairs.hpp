@@ -9,7 +9,7 @@
 #include "simd/cpu.hpp"
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Gains of arcs, from one look at the table of each pair. With w_jkc = N_jkc + beta N_jk, raised to m_jkc = max(w,
 /// N'),
@@ -38,4 +38,4 @@ class AcllPairs {
   std::vector<double> scores_;                // of every feature alone: score(v|C)
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -9,6 +9,9 @@
 #include "tanager/learn_trees.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Gains are as large as the rows weigh, times logarithms: these and their sums must stay finite.

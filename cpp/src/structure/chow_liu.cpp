@@ -12,6 +12,9 @@
 #include "tanager/learn_trees.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // What an arc between u and v gains. df = (r_u - 1)(r_v - 1) s is what it adds to the number of parameters. A penalized

@@ -9,6 +9,9 @@
 #include "tanager/learn_trees.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 std::vector<std::size_t> rank_by_information(const CountSet& counts) {

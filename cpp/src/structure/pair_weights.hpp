@@ -11,7 +11,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/scores.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// I(U;V|C) of a pair of features u < v, from the rows where both are observed.
 inline double pair_information(const CountSet& counts, std::size_t u, std::size_t v) {
@@ -35,4 +35,4 @@ std::vector<double> weigh_pairs(const CountSet& counts, const char* learner, int
   return weights;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

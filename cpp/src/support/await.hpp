@@ -7,7 +7,7 @@
 
 #include "support/pause.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Waits until the value is no longer `old`. To sleep and wake up takes about as long as a patient thread looks on
 /// before it sleeps, so that waiting costs at most twice what it would if the future were known. Where threads
@@ -27,4 +27,4 @@ inline void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t 
   value.wait(old, std::memory_order_acquire);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

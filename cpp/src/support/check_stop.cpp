@@ -3,6 +3,9 @@
 #include <utility>
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenChecks{50};

@@ -7,7 +7,7 @@
 
 #include "tanager/errors.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The check of this thread, or null. Threads that are lent have none: the one that called looks for all.
 inline thread_local constinit StopCheck* this_threads_check = nullptr;
@@ -57,4 +57,4 @@ void sort_in_pieces(std::span<T> values) {
     }
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 
 #include "support/pause.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 template <class T>
 class Guarded {
@@ -34,4 +34,4 @@ class Guarded {
   T value_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

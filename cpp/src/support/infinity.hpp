@@ -3,8 +3,8 @@
 
 #include <limits>
 
-namespace tanager {
+namespace tanager::internal {
 
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -16,7 +16,7 @@
 #include <pthread.h>
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A thread. All but `finished` is written under the reserve's lock.
 struct LentThread::Worker {
@@ -190,4 +190,4 @@ void LentThread::wait(bool patient) const {
     await_change(worker_->finished, seen, patient);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A piece of work on another thread: one that has just done something else, or a new one. A thread for which nothing
 /// comes within some milliseconds ends.
@@ -33,4 +33,4 @@ class LentThread {
   std::uint32_t forks_;   // when it was given
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A value that the first who asks for it makes, while others wait. If making it throws, the next who asks tries again.
 /// (std::call_once promises the same, but some C libraries hang or abort at the second try.)
@@ -28,4 +28,4 @@ class MadeOnce {
   mutable std::optional<T> value_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -7,7 +7,7 @@
 #include "support/await.hpp"
 #include "support/check_stop.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Set in the gate while threads may come in; the other bits count those inside.
@@ -140,4 +140,4 @@ void run_phases(std::span<const Phase> phases, int threads) {
   for (const Phase& phase : phases) team.run_items(phase.count, phase.body);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -12,7 +12,7 @@
 
 #include "support/lent_thread.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Number of threads to use for a request: zero or less means all the machine has.
 int resolve_threads(int threads);
@@ -87,4 +87,4 @@ struct Phase {
 /// before are done.
 void run_phases(std::span<const Phase> phases, int threads);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Lets the core do something else for a moment: a thread beside this one, or nothing.
 inline void pause_briefly() {
@@ -16,4 +16,4 @@ inline void pause_briefly() {
 #endif
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

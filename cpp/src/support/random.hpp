@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// One stream of random numbers. Streams of the same seed and different tasks have nothing to do with each other, so
 /// that what one task draws does not depend on how much another drew, nor on which thread runs it.
@@ -79,4 +79,4 @@ class Random {
   std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

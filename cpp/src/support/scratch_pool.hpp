@@ -6,7 +6,7 @@
 
 #include "support/guarded.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 template <class Scratch>
 class ScratchPool {
@@ -29,4 +29,4 @@ class ScratchPool {
   Guarded<std::vector<std::unique_ptr<Scratch>>> idle_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

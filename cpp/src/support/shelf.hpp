@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Hands out memory in the order in which it is asked for, neighbors beside each other. What is given back stays unused
 /// until the shelf itself ends; destructors of what lies there need not run if all they own lies there, too.
@@ -64,4 +64,4 @@ class Shelf final : public std::pmr::memory_resource {
   std::size_t next_chunk_ = kFirstChunk;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

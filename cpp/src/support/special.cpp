@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace tanager {
+namespace tanager::internal {
 
 namespace {
 
@@ -133,4 +133,4 @@ const double* CountLogs::small_logs() {
   return table.data();
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

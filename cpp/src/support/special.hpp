@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// ln Gamma(x) for x > 0.
 double log_gamma(double x);
@@ -48,4 +48,4 @@ class CountLogs {
   const double* small_;
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

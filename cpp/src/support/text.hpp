@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// All arguments as one text; numbers as the shortest text that a reader needs.
 template <class... Parts>
@@ -21,4 +21,4 @@ inline std::string number_of_cells(double cells) {
   return cells < 1e15 ? std::to_string(static_cast<std::uint64_t>(cells)) : join_text(cells);
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

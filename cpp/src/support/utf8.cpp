@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace tanager::io {
+namespace tanager::internal {
 namespace {
 
 /// Length of the well-formed sequence that starts here, zero if there is none.
@@ -33,4 +33,4 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace tanager::io
+}  // namespace tanager::internal

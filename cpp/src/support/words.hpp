@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The next eight bytes, wherever they begin.
 inline std::uint64_t load8(const char* p) {
@@ -13,4 +13,4 @@ inline std::uint64_t load8(const char* p) {
   return word;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// a + b where a is the larger one.
@@ -67,4 +67,4 @@ DoubleDouble log_of(DoubleDouble x) {
   return twice_atanh((mantissa - one) / (mantissa + one)) + kLn2Twice * DoubleDouble{static_cast<double>(exponent), 0};
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

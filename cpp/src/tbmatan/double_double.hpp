@@ -2,7 +2,7 @@
 // fraction.
 #pragma once
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The second is below the last place of the first.
 struct DoubleDouble {
@@ -24,4 +24,4 @@ DoubleDouble log_of(DoubleDouble x);
 
 inline constexpr DoubleDouble kLn2Twice{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -1,6 +1,6 @@
 #include "tbmatan/pairs.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 PairMargins::PairMargins(std::span<const double> cells, std::size_t n_u, std::size_t n_v, std::size_t n_classes)
     : u(n_u * n_classes, 0.0), v(n_v * n_classes, 0.0), classes(n_classes, 0.0) {
@@ -32,4 +32,4 @@ std::vector<double> pair_lifts(const CountSet& counts, std::size_t u, std::size_
   return lifts;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

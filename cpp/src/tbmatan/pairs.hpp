@@ -8,7 +8,7 @@
 
 #include "tanager/counts.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Margins of counts [i][j][class]. Where cells are missing these are not the counts of the single features: a table
 /// counts the rows in which both are observed.
@@ -21,4 +21,4 @@ struct PairMargins {
 /// lift = N*_uv N*_c / (N*_u N*_v) of every cell, [i][j][class]; * is the count and its share of the prior.
 std::vector<double> pair_lifts(const CountSet& counts, std::size_t u, std::size_t v, double equivalent_sample_size);
 
-}  // namespace tanager
+}  // namespace tanager::internal

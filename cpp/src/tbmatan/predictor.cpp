@@ -21,6 +21,9 @@
 #include "tbmatan/tree_plan.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Rows per task; their codes stay in the cache.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Up to so many, all rising factorials of whole numbers are kept; more go by Stirling's series.
@@ -91,4 +91,4 @@ Scaled RisingFactorials::beyond_table(double x) const {
   return table_.back() * normalized({std::exp(mantissa.high + mantissa.low), static_cast<std::int64_t>(exponent)});
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

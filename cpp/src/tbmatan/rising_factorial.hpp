@@ -8,7 +8,7 @@
 #include "graph/scaled.hpp"
 #include "tbmatan/double_double.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// A long product of positive numbers, of which next to nothing is lost to rounding.
 class ScaledProduct {
@@ -44,4 +44,4 @@ class RisingFactorials {
   std::vector<Scaled> table_;  // by x = 0, 1, ...
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -18,6 +18,9 @@
 #include "tbmatan/rising_factorial.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Beyond these, quotients of counts and shares of the prior leave the range of doubles.

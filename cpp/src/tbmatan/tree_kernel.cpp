@@ -8,7 +8,7 @@
 
 #include "simd/vector_log.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 // Eight lanes as registers of the width that the instruction set has. Compilers are told, since they do not see it.
@@ -264,4 +264,4 @@ void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, s
     for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c] - less;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

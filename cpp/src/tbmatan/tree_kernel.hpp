@@ -10,7 +10,7 @@
 #include "simd/cpu.hpp"
 #include "tbmatan/tree_plan.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 inline constexpr std::size_t kTreeLanes = 8;
 
@@ -35,4 +35,4 @@ class TreeLanes {
   std::vector<double> logs_;     // [lane]
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -11,7 +11,7 @@
 #include "tanager/errors.hpp"
 #include "tbmatan/pairs.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -371,4 +371,4 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   return plan;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -10,7 +10,7 @@
 
 #include "tanager/tbmatan.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// An edge that is looked at. Its table holds weight * lift on the edge's scale: [value of u][value of v][class].
 struct PlanEdge {
@@ -78,4 +78,4 @@ inline std::size_t dense_slot(std::size_t i, std::size_t j, std::size_t n) {
 /// would be too large.
 std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune);
 
-}  // namespace tanager
+}  // namespace tanager::internal

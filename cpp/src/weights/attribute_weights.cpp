@@ -13,6 +13,9 @@
 #include "weights/categorical_tree.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Cells of a tree that are looked at between two questions whether to go on: a few hundredths of a second.

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 template <class T>
@@ -197,4 +197,4 @@ std::vector<std::uint32_t> CategoricalTree::least_depths(std::vector<std::uint32
   return depths;
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -10,7 +10,7 @@
 
 #include "tanager/dataset.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// The test whether a feature has a value.
 struct TreeSplit {
@@ -69,4 +69,4 @@ class CategoricalTree {
   std::vector<std::uint32_t> others_;        // rows that a test sends to the other side
 };
 
-}  // namespace tanager
+}  // namespace tanager::internal

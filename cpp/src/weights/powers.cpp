@@ -8,7 +8,9 @@
 
 namespace tanager {
 
-void check_feature_weights(const Structure& structure, std::span<const double> weights) {
+using namespace internal;
+
+void internal::check_feature_weights(const Structure& structure, std::span<const double> weights) {
   if (weights.size() != structure.n_features())
     throw InvalidInput(
         join_text("expected ", structure.n_features(), " weights, one per feature, but got ", weights.size()));
@@ -18,7 +20,7 @@ void check_feature_weights(const Structure& structure, std::span<const double> w
           join_text("the weight of a feature must be from 0 to 1, but that of feature ", f, " is ", weights[f]));
 }
 
-void take_power(std::span<double> cells, std::size_t values, std::size_t classes, double weight) {
+void internal::take_power(std::span<double> cells, std::size_t values, std::size_t classes, double weight) {
   if (weight == 1) return;
   if (weight == 0) {
     std::ranges::fill(cells, 1.0 / static_cast<double>(values));

@@ -6,7 +6,7 @@
 
 #include "tanager/network.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Throws InvalidInput unless there is a weight in [0, 1] for every feature of the structure.
 void check_feature_weights(const Structure& structure, std::span<const double> weights);
@@ -15,4 +15,4 @@ void check_feature_weights(const Structure& structure, std::span<const double> w
 /// of zero is one.
 void take_power(std::span<double> cells, std::size_t values, std::size_t classes, double weight);
 
-}  // namespace tanager
+}  // namespace tanager::internal

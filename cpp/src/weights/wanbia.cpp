@@ -14,6 +14,9 @@
 #include "weights/wanbia_kernels.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 /// Rows are summed up in pieces of this size, whatever the number of threads.

@@ -5,7 +5,7 @@
 
 #include "simd/vector_exp.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 namespace {
 
 /// Calls use(codes) with the codes in their width.
@@ -138,4 +138,4 @@ double block_slope(const BlockCodes& codes, const double* slopes, std::size_t ro
   });
 }
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -8,7 +8,7 @@
 
 #include "tanager/learn_weights.hpp"
 
-namespace tanager {
+namespace tanager::internal {
 
 /// Codes of a feature in 8 or 16 bits, one of the two; a missing cell has the code after those of the values.
 struct BlockCodes {
@@ -36,4 +36,4 @@ double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double
 double block_slope(const BlockCodes& codes, const double* slopes, std::size_t rows, std::size_t n_classes,
                    const double* derivatives);
 
-}  // namespace tanager
+}  // namespace tanager::internal

@@ -13,6 +13,7 @@
 #include "tanager/learn_constraint.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

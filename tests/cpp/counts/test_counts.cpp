@@ -21,6 +21,7 @@
 #include "tanager/errors.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using reference::ColumnSpec;
 using reference::random_dataset;
 

@@ -15,7 +15,7 @@
 #include "model_fixtures.hpp"
 
 using namespace fixtures;
-using namespace tanager::io;
+using namespace tanager::internal;
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include "tanager/errors.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "tanager/evaluation.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

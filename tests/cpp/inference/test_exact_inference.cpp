@@ -12,6 +12,7 @@
 #include "tanager/errors.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using namespace testing;
 
 namespace {

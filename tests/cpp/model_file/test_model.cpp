@@ -179,11 +179,11 @@ TEST(every_label_of_a_large_feature_finds_its_own_code) {
   const auto n = static_cast<std::uint32_t>(labels.size());
   const Model model(random_network({{}}, {n}, 2, 1), {categories("f", labels)}, {true, false});
   for (std::uint32_t i = 0; i < n; ++i) {
-    CHECK_EQ(model.encode(0, io::label_text(labels[i])), i);
+    CHECK_EQ(model.encode(0, internal::label_text(labels[i])), i);
     if (const double* x = std::get_if<double>(&labels[i])) CHECK_EQ(model.encode(0, *x), i);
   }
   const Model copy = model;
-  CHECK_EQ(copy.encode(0, io::label_text(labels[39998])), 39998);
+  CHECK_EQ(copy.encode(0, internal::label_text(labels[39998])), 39998);
 }
 
 TEST(class_names_are_the_shortest_text) {

@@ -114,7 +114,7 @@ TEST(a_huge_sparse_file_is_refused_at_once) {
     return;
   }
   CHECK_THROWS(ModelFileError, load_model(path), "should have");
-  io::store_little<std::uint64_t>(kSize, bytes.data() + 12);
+  internal::store_little<std::uint64_t>(kSize, bytes.data() + 12);
   write_file(path, bytes);
   fs::resize_file(path, kSize);
   CHECK_THROWS(ModelFileError, load_model(path), "unknown kind");

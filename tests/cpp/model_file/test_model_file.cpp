@@ -31,23 +31,23 @@ std::string refusal(const Bytes& bytes) {
 
 TEST(checksum_is_crc_64_xz_whatever_the_pieces) {
   const Bytes digits = as_bytes("123456789");
-  CHECK_EQ(io::crc64(digits), 0x995DC9BBDF1939FAULL);
-  CHECK_EQ(io::crc64({}), 0ULL);
+  CHECK_EQ(internal::crc64(digits), 0x995DC9BBDF1939FAULL);
+  CHECK_EQ(internal::crc64({}), 0ULL);
   Bytes bytes(1000);
   std::mt19937 random(1);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  const std::uint64_t whole = io::crc64(bytes);
+  const std::uint64_t whole = internal::crc64(bytes);
   for (std::size_t cut = 0; cut <= 40; ++cut)
-    CHECK_EQ(io::crc64(std::span(bytes).subspan(cut), io::crc64(std::span(bytes).first(cut))), whole);
+    CHECK_EQ(internal::crc64(std::span(bytes).subspan(cut), internal::crc64(std::span(bytes).first(cut))), whole);
 }
 
 TEST(utf8_is_told_from_other_bytes) {
   for (const char* good : {"", "plain", "größe", "日本語", "🦜", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"})
-    CHECK(io::is_utf8(good));
+    CHECK(internal::is_utf8(good));
   for (const char* bad :
        {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
         "\xF5\x80\x80\x80", "\xFF", "\xE2\x82", "a\xC3", "\xC3(", "\xE2\x28\xA1", "\xF0\x9F\xA6("})
-    CHECK(!io::is_utf8(bad));
+    CHECK(!internal::is_utf8(bad));
 }
 
 TEST(a_model_comes_back_bit_by_bit) {
@@ -80,9 +80,9 @@ TEST(every_truncation_and_every_extra_byte_is_refused) {
       CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
       // The same, had the writer believed that this is all.
       Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-      if (length < io::kHeaderSize) continue;
-      io::store_little<std::uint64_t>(length, cut.data() + 12);
-      io::seal(cut);
+      if (length < internal::kHeaderSize) continue;
+      internal::store_little<std::uint64_t>(length, cut.data() + 12);
+      internal::seal(cut);
       taken += refusal(cut).empty();
     }
     CHECK_EQ(taken, 1);  // where just the counts are gone, which a model may lack
@@ -133,14 +133,15 @@ bool survives(Bytes bytes, std::mt19937& random) {
       for (std::size_t i = at; i < std::min(bytes.size(), at + 1 + random() % 8); ++i)
         bytes[i] = static_cast<std::byte>(kTelling[random() % std::size(kTelling)]);
   };
-  for (auto n = 1 + random() % 3; n > 0; --n) spoil(io::kHeaderSize + random() % (bytes.size() - io::kHeaderSize));
+  for (auto n = 1 + random() % 3; n > 0; --n)
+    spoil(internal::kHeaderSize + random() % (bytes.size() - internal::kHeaderSize));
   if (random() % 8 == 0) {  // cut a piece out, and let the header agree
-    const std::size_t at = io::kHeaderSize + random() % (bytes.size() - io::kHeaderSize);
+    const std::size_t at = internal::kHeaderSize + random() % (bytes.size() - internal::kHeaderSize);
     const std::size_t n = std::min<std::size_t>(1 + random() % 64, bytes.size() - at);
     bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + n));
-    io::store_little<std::uint64_t>(bytes.size(), bytes.data() + 12);
+    internal::store_little<std::uint64_t>(bytes.size(), bytes.data() + 12);
   }
-  io::seal(bytes);
+  internal::seal(bytes);
   try {
     const Model model = read_model(bytes);
     use(model);
@@ -177,31 +178,32 @@ class Forged {
     body_.raw(payload);
     return *this;
   }
-  Bytes file(std::uint32_t version = io::kFormatVersion) {
-    io::ByteWriter out;
-    out.raw(std::as_bytes(std::span(io::kMagic)));
+  Bytes file(std::uint32_t version = internal::kFormatVersion) {
+    internal::ByteWriter out;
+    out.raw(std::as_bytes(std::span(internal::kMagic)));
     out.number(version);
     const Bytes body = body_.take();
-    out.number(static_cast<std::uint64_t>(io::kHeaderSize + body.size() + io::kChecksumSize));
+    out.number(static_cast<std::uint64_t>(internal::kHeaderSize + body.size() + internal::kChecksumSize));
     out.raw(body);
     out.number(std::uint64_t{0});
     Bytes file = out.take();
-    io::seal(file);
+    internal::seal(file);
     return file;
   }
 
  private:
-  io::ByteWriter body_;
+  internal::ByteWriter body_;
 };
 
 /// The sections of a small model, to be put together in other ways: by tag, the classifier first whatever its tag.
 std::vector<Bytes> sections_of(const Model& model) {
   const Bytes bytes = write_model(model);
-  const io::SectionTable table = io::read_section_table(bytes.size(), [&](std::uint64_t at, std::span<std::byte> out) {
-    std::memcpy(out.data(), bytes.data() + at, out.size());
-  });
+  const internal::SectionTable table = internal::read_section_table(
+      bytes.size(),
+      [&](std::uint64_t at, std::span<std::byte> out) { std::memcpy(out.data(), bytes.data() + at, out.size()); });
   std::vector<Bytes> sections{{}};
-  for (const io::Extent& extent : {table.classifier, table.features, table.classes, table.settings, *table.counts}) {
+  for (const internal::Extent& extent :
+       {table.classifier, table.features, table.classes, table.settings, *table.counts}) {
     const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(extent.offset);
     sections.emplace_back(first, first + static_cast<std::ptrdiff_t>(extent.length));
   }
@@ -215,12 +217,12 @@ std::vector<Bytes> small_sections() {
 TEST(sections_come_in_any_order_and_skippable_ones_are_passed_over) {
   const auto s = small_sections();
   const Bytes shuffled = Forged()
-                             .section(io::kSkippable | 77, as_bytes("what a later version adds"))
+                             .section(internal::kSkippable | 77, as_bytes("what a later version adds"))
                              .section(5, s[5])
                              .section(4, s[4])
                              .section(3, s[3])
                              .section(2, s[2])
-                             .section(io::kSkippable, {})
+                             .section(internal::kSkippable, {})
                              .section(1, s[1])
                              .file();
   check_same(read_model(shuffled), small_model());
@@ -249,7 +251,7 @@ TEST(wrong_frames_are_refused_with_their_reason) {
   refused(Forged().section(1, s[1]).section(2, s[2]).section(4, s[4]).file(), "no section of classes");
   refused(Forged().section(2, s[2]).section(3, s[3]).section(4, s[4]).file(), "no section of a classifier");
   Forged many = whole();
-  for (std::size_t i = 0; i <= io::kMaxSections; ++i) many.section(io::kSkippable, {});
+  for (std::size_t i = 0; i <= internal::kMaxSections; ++i) many.section(internal::kSkippable, {});
   refused(many.file(), "more than 256 sections");
   Bytes damaged = write_model(small_model());
   damaged[damaged.size() - 20] ^= std::byte{1};
@@ -283,7 +285,7 @@ TEST(a_file_of_the_first_format_is_read_as_such) {
   // What leaves the second feature out in a file of today is a wrong number of parents in an old one.
   Bytes network = s[1];
   constexpr std::size_t kSecondFeature = 8 + 2 * 8 + 2 * 4 + 4;
-  io::store_little<std::uint32_t>(io::kAbsent, network.data() + kSecondFeature);
+  internal::store_little<std::uint32_t>(internal::kAbsent, network.data() + kSecondFeature);
   CHECK(refusal(file(network, 1)).find("announces 4294967295 items") != std::string::npos);
   network.erase(network.begin() + kSecondFeature + 4, network.begin() + kSecondFeature + 8);  // its parent
   network.erase(network.end() - 8 * 8, network.end());                                        // its table
@@ -293,7 +295,7 @@ TEST(a_file_of_the_first_format_is_read_as_such) {
 TEST(a_feature_that_is_left_out_has_neither_parents_nor_children) {
   const auto s = sections_of(describe_briefly(random_network({{}, {0}}, {2, 2}, 2, 3), CountScope::kSingles));
   Bytes network = s[1];
-  io::store_little<std::uint32_t>(io::kAbsent, network.data() + 8 + 2 * 8 + 2 * 4);
+  internal::store_little<std::uint32_t>(internal::kAbsent, network.data() + 8 + 2 * 8 + 2 * 4);
   const std::string message =
       refusal(Forged().section(1, network).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
   CHECK(message.find("inconsistent") != std::string::npos);
@@ -310,7 +312,7 @@ TEST(averaged_estimators_are_checked) {
   check_same(read_model(file(s[1])), small_aode_model());
   const auto refused = [&](std::size_t at, auto number, const std::string& part) {
     Bytes payload = s[1];
-    io::store_little(number, payload.data() + at);
+    internal::store_little(number, payload.data() + at);
     const std::string message = refusal(file(payload));
     if (message.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, message + " lacks " + part);
   };
@@ -328,14 +330,14 @@ TEST(averaged_estimators_are_checked) {
   refused(kSingles, bits(0.9), "must sum to one");
   refused(kPairs, bits(kNan), "must hold probabilities");
   Bytes none = s[1];
-  io::store_little(0U, none.data());  // no class at all
+  internal::store_little(0U, none.data());  // no class at all
   CHECK(!refusal(file(none)).empty());
 }
 
 TEST(sizes_that_the_file_cannot_hold_are_refused_without_allocating) {
   const auto s = small_sections();
-  const auto with_network = [&](const std::function<void(io::ByteWriter&)>& write) {
-    io::ByteWriter out;
+  const auto with_network = [&](const std::function<void(internal::ByteWriter&)>& write) {
+    internal::ByteWriter out;
     write(out);
     return refusal(Forged().section(1, out.take()).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
   };
@@ -389,7 +391,7 @@ TEST(sizes_that_the_file_cannot_hold_are_refused_without_allocating) {
              out.real(1.0);
            }),
            "names feature 5, but there are 1");
-  io::ByteWriter classes;
+  internal::ByteWriter classes;
   classes.number(100000U);
   classes.raw(Bytes(200000));
   contains(refusal(Forged().section(1, s[1]).section(2, s[2]).section(3, classes.take()).section(4, s[4]).file()),

@@ -82,8 +82,9 @@ void operator delete(void* pointer, std::size_t, std::align_val_t) noexcept {
 }
 
 using namespace tanager;
-using io::ByteWriter;
-using io::Tag;
+using namespace tanager::internal;
+using internal::ByteWriter;
+using internal::Tag;
 
 namespace {
 
@@ -100,18 +101,18 @@ std::vector<std::byte> payload_of(const std::function<void(ByteWriter&)>& write)
 
 std::vector<std::byte> sealed(const std::vector<Section>& sections) {
   ByteWriter out;
-  out.raw(std::as_bytes(std::span(io::kMagic)));
-  out.number(io::kFormatVersion);
+  out.raw(std::as_bytes(std::span(internal::kMagic)));
+  out.number(internal::kFormatVersion);
   out.number(std::uint64_t{0});
   for (const Section& section : sections) {
     out.number(section.tag);
     out.number(std::uint64_t{section.payload.size()});
     out.raw(section.payload);
   }
-  out.patch(12, out.size() + io::kChecksumSize);
+  out.patch(12, out.size() + internal::kChecksumSize);
   out.number(std::uint64_t{0});
   auto file = out.take();
-  io::seal(file);
+  internal::seal(file);
   return file;
 }
 
@@ -121,7 +122,7 @@ std::vector<std::byte> forged(Tag tag, const std::vector<std::uint32_t>& cardina
   return sealed({{static_cast<std::uint32_t>(tag), payload_of(classifier)},
                  {static_cast<std::uint32_t>(Tag::kFeatures), payload_of([&](ByteWriter& out) {
                     for (std::size_t f = 0; f < cardinalities.size(); ++f) {
-                      out.number(static_cast<std::uint8_t>(io::FeatureKind::kIntervals));
+                      out.number(static_cast<std::uint8_t>(internal::FeatureKind::kIntervals));
                       out.text(std::to_string(f));
                       out.count(cardinalities[f] - 1);
                       for (std::uint32_t k = 1; k < cardinalities[f]; ++k) out.real(k);
@@ -130,7 +131,7 @@ std::vector<std::byte> forged(Tag tag, const std::vector<std::uint32_t>& cardina
                  {static_cast<std::uint32_t>(Tag::kClasses), payload_of([&](ByteWriter& out) {
                     out.number(n_classes);
                     for (std::uint64_t c = 0; c < n_classes; ++c) {
-                      out.number(static_cast<std::uint8_t>(io::LabelKind::kInteger));
+                      out.number(static_cast<std::uint8_t>(internal::LabelKind::kInteger));
                       out.number(c);
                     }
                   })},

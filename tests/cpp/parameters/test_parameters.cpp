@@ -12,6 +12,7 @@
 #include "tanager/learn_parameters.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

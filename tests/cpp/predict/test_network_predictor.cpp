@@ -17,6 +17,7 @@
 #include "tanager/network_predictor.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using namespace testing;
 
 namespace {

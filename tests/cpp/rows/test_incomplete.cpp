@@ -17,6 +17,7 @@
 #include "tanager/learn_parameters.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using namespace testing;
 
 namespace {

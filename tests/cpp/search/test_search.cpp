@@ -15,6 +15,7 @@
 #include "tanager/network_predictor.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include "support/shelf.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

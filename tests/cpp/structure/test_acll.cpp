@@ -16,6 +16,7 @@
 #include "tanager/learn_trees.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "tanager/scores.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using namespace testing;
 
 namespace {

@@ -25,6 +25,7 @@
 #endif
 
 using namespace tanager;
+using namespace tanager::internal;
 
 namespace {
 

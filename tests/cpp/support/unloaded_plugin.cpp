@@ -6,7 +6,7 @@
 
 extern "C" __attribute__((visibility("default"))) int count_items(int threads) {
   std::atomic<int> done{0};
-  tanager::parallel_for(100, 1, threads,
-                        [&](std::size_t begin, std::size_t end) { done += static_cast<int>(end - begin); });
+  tanager::internal::parallel_for(100, 1, threads,
+                                  [&](std::size_t begin, std::size_t end) { done += static_cast<int>(end - begin); });
   return done;
 }

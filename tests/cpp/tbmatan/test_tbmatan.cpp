@@ -16,6 +16,7 @@
 #include "trees.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using Method = TbmatanPredictor::Method;
 
 namespace {

@@ -13,6 +13,7 @@
 #include "weights/categorical_tree.hpp"
 
 using namespace tanager;
+using namespace tanager::internal;
 using reference::ColumnSpec;
 using reference::random_dataset;
 

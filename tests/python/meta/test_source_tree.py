@@ -143,6 +143,13 @@ def test_public_headers_follow_the_same_order_and_show_nothing_private() -> None
     assert [name for names in found for name in names] == []
 
 
+def test_private_headers_declare_only_internal_names() -> None:
+    headers = {path.name: path.read_text(encoding="utf-8") for path in core_files() if path.suffix == ".hpp"}
+    assert len(headers) > 50
+    # The one exception completes a class of a public header.
+    assert [name for name, text in headers.items() if "namespace tanager {" in text] == ["queries_impl.hpp"]
+
+
 def test_the_header_of_everything_includes_every_other() -> None:
     every = {f"tanager/{header_name(path)}.hpp" for path in public_headers()} - {"tanager/tanager.hpp"}
     assert set(includes(HEADERS / "tanager.hpp")) == every
