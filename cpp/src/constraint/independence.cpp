@@ -15,10 +15,10 @@
 #include "constraint/set_counts.hpp"
 #include "graph/spanning_tree.hpp"
 #include "scores/without_noise.hpp"
-#include "support/guarded.hpp"
 #include "support/parallel.hpp"
 #include "support/scratch_pool.hpp"
 #include "support/special.hpp"
+#include "support/synchronized.hpp"
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
@@ -212,7 +212,7 @@ class RowDependence::Rows {
     if (n > 1 && whole_ && !data.is_weighted())
       counts = tanager::count(given_class_ ? data : with_class_as_feature(data, {}), CountScope::kPairs, {}, threads);
     const auto values = [&](std::size_t v) { return std::size_t{rows_.feature(v).n_values()}; };
-    Guarded<Verdict> verdict;
+    Synchronized<Verdict> verdict;
     const auto ask = [&] {
       const bool ends =
           verdict.with([&](Verdict& known) { return known.stop = known.stop || (keep_going && !keep_going()); });

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "constraint/set_map.hpp"
-#include "support/guarded.hpp"
 #include "support/scratch_pool.hpp"
+#include "support/synchronized.hpp"
 #include "tanager/dataset.hpp"
 
 namespace tanager::internal {
@@ -65,7 +65,7 @@ class SetCounts {
     std::size_t n_numbers = 0;
   };
   template <class Kept>
-  using Shelves = std::array<Guarded<Shelf<Kept>>, kParts>;
+  using Shelves = std::array<Synchronized<Shelf<Kept>>, kParts>;
 
   SetSummary count(std::span<const std::size_t> variables) const;
   template <class Use>
@@ -82,7 +82,7 @@ class SetCounts {
   std::uint64_t total_ = 0;
   double unit_ = 1;                  // units per nat
   std::vector<std::int64_t> terms_;  // of small counts
-  mutable std::array<Guarded<SetMap<SetSummary>>, kParts> known_;
+  mutable std::array<Synchronized<SetMap<SetSummary>>, kParts> known_;
   mutable Shelves<RowGroups> groups_;
   mutable Shelves<OccurringValues> values_;
   mutable ScratchPool<Scratch> scratch_;

@@ -13,7 +13,7 @@
 
 #include "constraint/set_map.hpp"
 #include "graph/spanning_tree.hpp"
-#include "support/guarded.hpp"
+#include "support/synchronized.hpp"
 #include "tanager/learn_constraint.hpp"
 
 namespace tanager::internal {
@@ -40,7 +40,7 @@ class TestCache {
   std::function<bool()> keep_going_;
   std::vector<SetMap<double>> known_;  // by pair
   std::atomic<std::size_t> n_tests_{0};
-  Guarded<Pulse> pulse_;
+  Synchronized<Pulse> pulse_;
 };
 
 /// The sets that were found to separate a pair: how many, and how many of them hold each variable.

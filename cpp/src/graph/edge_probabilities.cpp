@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "graph/elimination.hpp"
-#include "support/guarded.hpp"
 #include "support/parallel.hpp"
+#include "support/synchronized.hpp"
 
 namespace tanager {
 
@@ -64,7 +64,7 @@ class Expectations {
   /// Large graphs are halved level by level, all parts of a level at once. Returns whether it came to an end.
   bool find(ReducedGraph graph, int threads, const KeepGoing& keep_going) {
     std::vector<Task> level{{std::make_shared<const ReducedGraph>(std::move(graph)), 0}};
-    Guarded<bool> stopped;
+    Synchronized<bool> stopped;
     stopped.with([](bool& known) { known = false; });
     const auto ask = [&](bool& known) { return known = known || (keep_going && !keep_going()); };
     while (!level.empty()) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "inference/junction_plan.hpp"
-#include "support/guarded.hpp"
 #include "support/random.hpp"
+#include "support/synchronized.hpp"
 
 namespace tanager::internal {
 
@@ -38,7 +38,7 @@ class PlanCache {
   };
 
   std::size_t max_bytes_;
-  Guarded<Kept> kept_;
+  Synchronized<Kept> kept_;
 };
 
 }  // namespace tanager::internal

@@ -6,7 +6,7 @@
 
 #include "predict/lookup_kernels.hpp"
 #include "predict/lookup_tables.hpp"
-#include "support/made_once.hpp"
+#include "support/lazy.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -37,7 +37,7 @@ struct NetworkPredictor::Tables {
   mutable FamilyTables logs;  // until the others are made
   LookupTables lookup;
   Inference inference;
-  MadeOnce<InferenceTables> made_families;
+  Lazy<InferenceTables> made_families;
 };
 
 namespace {

@@ -10,8 +10,8 @@
 #include "search/fold_rows.hpp"
 #include "search/term_tables.hpp"
 #include "simd/cpu.hpp"
-#include "support/guarded.hpp"
-#include "support/made_once.hpp"
+#include "support/lazy.hpp"
+#include "support/synchronized.hpp"
 
 namespace tanager::internal {
 
@@ -41,8 +41,8 @@ class PairScorer {
   const SearchRows& rows_;
   const SearchTables& tables_;
   const Isa isa_;
-  MadeOnce<std::shared_ptr<const Bundles>> bundles_;
-  mutable Guarded<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
+  Lazy<std::shared_ptr<const Bundles>> bundles_;
+  mutable Synchronized<std::vector<std::shared_ptr<const Tables>>> kept_;  // by child
 };
 
 }  // namespace tanager::internal

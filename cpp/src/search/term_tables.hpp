@@ -16,9 +16,9 @@
 #include "search/fold_rows.hpp"
 #include "search/joint_values.hpp"
 #include "search/log_grid.hpp"
-#include "support/guarded.hpp"
 #include "support/parallel.hpp"
 #include "support/shelf.hpp"
+#include "support/synchronized.hpp"
 #include "tanager/learn_search.hpp"
 
 namespace tanager::internal {
@@ -124,11 +124,11 @@ class SearchTables {
     std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::unique_ptr<const FamilyTerms>> tables;
     std::size_t bytes = 0;  // of all that is kept, here and elsewhere
   };
-  mutable Guarded<Kept> kept_;
+  mutable Synchronized<Kept> kept_;
   // Those of families with at most one parent, found without a lock: [child][parent, or the child itself]; may be
   // empty. Dense ones lie on the shelf of their child: threads mostly ask for those of one child at a time.
   mutable std::vector<std::atomic<const FamilyTerms*>> single_parent_;
-  struct alignas(128) ChildShelf : Guarded<Shelf> {};  // apart, lest threads with two children wait for each other
+  struct alignas(128) ChildShelf : Synchronized<Shelf> {};  // apart, lest threads with two children wait for each other
   mutable std::vector<ChildShelf> shelves_;
 };
 

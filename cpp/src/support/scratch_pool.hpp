@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "support/guarded.hpp"
+#include "support/synchronized.hpp"
 
 namespace tanager::internal {
 
@@ -26,7 +26,7 @@ class ScratchPool {
   }
 
  private:
-  Guarded<std::vector<std::unique_ptr<Scratch>>> idle_;
+  Synchronized<std::vector<std::unique_ptr<Scratch>>> idle_;
 };
 
 }  // namespace tanager::internal

@@ -10,8 +10,8 @@
 #include "predict/lookup_kernels.hpp"
 #include "simd/flush_subnormals.hpp"
 #include "support/check_stop.hpp"
-#include "support/guarded.hpp"
 #include "support/parallel.hpp"
+#include "support/synchronized.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/network_predictor.hpp"
@@ -226,7 +226,7 @@ struct TbmatanPredictor::State {
   double log_all_trees = 0;
   Method method;
   TreePlan plan;
-  mutable Guarded<std::shared_ptr<const SampledTrees>> sampled;
+  mutable Synchronized<std::shared_ptr<const SampledTrees>> sampled;
 
   /// Made when first asked for. Nobody waits for another thread that makes them, since that may take long: whoever
   /// needs them meanwhile makes the same.

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "support/guarded.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
+#include "support/synchronized.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_weights.hpp"
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
   const std::vector<double> terms = entropy_terms(draws);
   const RowSampler sampler(data);
   std::vector<std::uint32_t> depths(options.n_trees * n);
-  Guarded<Verdict> verdict;
+  Synchronized<Verdict> verdict;
   const auto ask = [&] {
     const bool ends = verdict.with(
         [&](Verdict& known) { return known.stop = known.stop || (options.keep_going && !options.keep_going()); });

@@ -14,10 +14,10 @@
 
 #include "check.hpp"
 #include "support/check_stop.hpp"
-#include "support/guarded.hpp"
+#include "support/lazy.hpp"
 #include "support/lent_thread.hpp"
-#include "support/made_once.hpp"
 #include "support/parallel.hpp"
+#include "support/synchronized.hpp"
 
 #if !defined(_WIN32)
 #include <sys/wait.h>
@@ -86,7 +86,7 @@ TEST(threads_are_numbered_and_work_at_the_same_time) {
   ThreadTeam team(3);
   for (int piece = 0; piece < 20; ++piece) {
     std::atomic<int> present{0};
-    Guarded<std::set<std::size_t>> workers;
+    Synchronized<std::set<std::size_t>> workers;
     // No item ends before all three have begun, so that no thread can do two of them.
     team.run_items(3, [&](std::size_t, std::size_t worker) {
       ++present;
@@ -99,7 +99,7 @@ TEST(threads_are_numbered_and_work_at_the_same_time) {
 
 TEST(no_more_threads_than_items) {
   ThreadTeam team(8);
-  Guarded<std::set<std::thread::id>> threads;
+  Synchronized<std::set<std::thread::id>> threads;
   for (int piece = 0; piece < 50; ++piece)
     team.run_items(2, [&](std::size_t, std::size_t) {
       threads.with([](auto& seen) { seen.insert(std::this_thread::get_id()); });
@@ -264,8 +264,8 @@ TEST(phases_are_apart) {
   }
 }
 
-TEST(guarded_values_are_used_one_at_a_time) {
-  Guarded<long> total;
+TEST(synchronized_values_are_used_one_at_a_time) {
+  Synchronized<long> total;
   total.with([](long& value) { value = 0; });
   ThreadTeam(4).run(40000, 10, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) total.with([&](long& value) { value += static_cast<long>(i); });
@@ -338,7 +338,7 @@ TEST(what_is_sorted_in_pieces_is_sorted) {
 
 TEST(who_makes_a_value_may_fail_and_the_next_one_tries_again) {
   for (const int threads : kSizes) {
-    MadeOnce<int> value;
+    Lazy<int> value;
     std::atomic<int> tries{0}, failures{0};
     const auto make = [&] {
       if (++tries <= 3) throw std::runtime_error("not yet");

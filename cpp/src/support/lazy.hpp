@@ -10,7 +10,7 @@ namespace tanager::internal {
 /// A value that the first who asks for it makes, while others wait. If making it throws, the next who asks tries again.
 /// (std::call_once promises the same, but some C libraries hang or abort at the second try.)
 template <class T>
-class MadeOnce {
+class Lazy {
  public:
   template <class Make>
   const T& get(Make make) const {

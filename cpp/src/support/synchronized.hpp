@@ -8,7 +8,7 @@
 namespace tanager::internal {
 
 template <class T>
-class Guarded {
+class Synchronized {
  public:
   /// Calls use(value) while nobody else does, and returns what it returns.
   template <class Use>
