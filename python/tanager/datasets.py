@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from ._utils.optional import import_pandas
+from ._utils.optional import import_optional
 
 __all__ = ["Dataset", "load", "make_corral", "make_led7", "make_mofn", "make_waveform21", "names"]
 
@@ -366,7 +366,7 @@ _LOADERS: dict[str, Callable[[], Dataset]] = {
 def _finished(data: Dataset, as_frame: bool) -> Dataset:
     if not as_frame:
         return data
-    pd = import_pandas("as_frame=True")
+    pd = import_optional("pandas", "as_frame=True")
     frame = pd.DataFrame(data.X, columns=data.feature_names)
     series = pd.Series(data.y, name=data.target_name)
     return Dataset(data.name, frame, series, data.feature_names, data.target_name, data.description)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._utils.random import resolve_seed
+from .._utils.random import draw_seed
 from .._utils.validation import check_table_sizes
 from .traces import FitTrace, SearchTrace
 
@@ -49,8 +49,7 @@ class TrainingContext:
 
     def draw_seed(self) -> int:
         """Return the seed of a learner that draws at random; others leave NumPy's global generator alone."""
-        seed = resolve_seed(self.random_state)
-        return seed() if callable(seed) else seed
+        return draw_seed(self.random_state)
 
     def with_counts_for(self, structure: _core.Structure) -> TrainingContext:
         """Return the same with counts of the families of a structure, counted now where they were not yet."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, plural
 from .._utils.typing import Floats
 
@@ -79,7 +79,7 @@ class SearchTrace(Sequence[SearchStep]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per step."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         rows = [(s.change, s.score, s.n_candidates, s.seconds, *s.fold_scores) for s in self._steps]
         folds = [f"fold {i}" for i in range(len(self._steps[0].fold_scores))]
         return pd.DataFrame(rows, columns=["change", self.objective, "candidates", "seconds", *folds])
@@ -197,7 +197,7 @@ class FitTrace(Sequence[FitStep]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per iteration."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         columns = {"training": self.training, "held_out": self.held_out, "held_out_error": self.held_out_error}
         return pd.DataFrame(columns).rename_axis("iteration")
 

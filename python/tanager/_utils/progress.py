@@ -1,4 +1,4 @@
-"""Progress bars for work that lasts, and how it is told to end."""
+"""Progress bars, and stopping threads that work for another one."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ from threading import Event
 
 from .. import _core
 
-#: Shows a text, and how much of how much is done.
+#: Shows a text, and how many of how many steps are done.
 Show = Callable[[str, int, int], None]
 
-#: Set in threads that work for another one: Ctrl-C reaches only the main thread, which then sets the event.
+#: Set in worker threads: Ctrl-C reaches only the main thread, which then sets the event.
 stopping: ContextVar[Event | None] = ContextVar("stopping", default=None)
 
 
 def check_stopping() -> None:
-    """Raise KeyboardInterrupt in a thread that is to end."""
+    """Raise KeyboardInterrupt in a worker thread that the main thread wants to stop."""
     stop = stopping.get()
     if stop is not None and stop.is_set():
         raise KeyboardInterrupt
+
+
+def stop_callback() -> Callable[[], None] | None:
+    """Return a function that raises KeyboardInterrupt once this worker thread is to stop; None outside worker threads."""
+    stop = stopping.get()
+    if stop is None:
+        return None
+
+    def check() -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    return check
 
 
 _core.ask_besides(check_stopping)
@@ -28,10 +41,7 @@ _core.ask_besides(check_stopping)
 
 @contextmanager
 def live_bar(verbose: int) -> Iterator[Show | None]:
-    """Yield what shows the state of the work in a bar, or None.
-
-    Nothing is shown unless `verbose`, nor where rich is not installed: it is no reason to fail.
-    """
+    """Yield a function that updates a progress bar; None unless `verbose`, and where rich is not installed."""
     if not verbose:
         yield None
         return
@@ -49,7 +59,7 @@ def live_bar(verbose: int) -> Iterator[Show | None]:
 
 @contextmanager
 def progress_bar(what: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
-    """Show how many of `total` pieces of work are done, and yield what to call after every piece."""
+    """Show how many of `total` steps are done, and yield a function to call after each of them."""
     done = 0
     with live_bar(verbose) as show:
 

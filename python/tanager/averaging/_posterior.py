@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import tree_sums
 from .._encoding.encoder import Encoder
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label
 from .._utils.typing import Floats
 from ..network import Network
@@ -68,7 +68,7 @@ class EdgeProbabilities:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with the names along both sides."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         return pd.DataFrame(self.values, index=list(self.names), columns=list(self.names))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.typing import Floats
 from .._utils.validation import check_number
 from ._result import CrossValidation, aligned
@@ -90,7 +90,7 @@ class Comparison(Sequence[PairedTest]):
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per pair."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         return pd.DataFrame([vars(test) for test in self._tests])
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, plural
 from .._utils.typing import Floats
 from .._utils.validation import is_integer
@@ -60,7 +60,7 @@ class Reliability:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per bin."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         names = ("predicted", "observed", "low", "high", "n")
         return pd.DataFrame({name: getattr(self, name) for name in names}).rename_axis("bin")
 
@@ -102,7 +102,7 @@ class RocCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per point."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         names = ("thresholds", "false_positive", "true_positive")
         return pd.DataFrame({name: getattr(self, name) for name in names})
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from .._encoding.encoder import encode_labels
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.typing import Floats
 from .._utils.validation import check_number, is_integer
 from ._result import CrossValidation
@@ -72,7 +72,7 @@ class LearningCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per classifier, size and split."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         frames = []
         for name, scores in self.scores.items():
             n_splits = next(iter(scores.values())).shape[1]

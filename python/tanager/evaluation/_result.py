@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._learning.folds import Split
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.typing import Floats
 from ._plain_folds import FoldResult
 from ._scoring import Scorer
@@ -124,7 +124,7 @@ class CrossValidation:
             Columns ``classifier`` and ``fold``, one per score, ``fit_seconds``, ``predict_seconds``, ``n_train`` and
             ``n_test``.
         """
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         folds = [
             pd.DataFrame(
                 {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, html_label, plural
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _changes_text(explanation: Explanation, row: int) -> list[str]:
 
 def to_frame(explanation: Explanation) -> pd.DataFrame:
     """Return a frame with a row per row, class and feature."""
-    pd = import_pandas()
+    pd = import_optional("pandas", "to_frame")
     n_rows, n_features, n_classes = explanation.contributions.shape
     shape = n_rows, n_classes, n_features + 1
     contributions = np.concatenate([explanation.base[:, None], explanation.contributions], axis=1).swapaxes(1, 2)

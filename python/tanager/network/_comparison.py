@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, plural
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class NetworkComparison:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per arc: "parent", "child" and where it "is" (both, first, second, turned)."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         groups = (
             ("both", self.both),
             ("turned", self.turned),

@@ -13,7 +13,7 @@ from .. import _core
 from .._encoding.columns import is_missing
 from .._encoding.matching import OtherTypes, meaning
 from .._learning.names import naming_features
-from .._utils.random import resolve_seed
+from .._utils.random import draw_seed
 from .._utils.typing import MISSING_CODE, Codes
 from .._utils.validation import is_integer
 from ._tables import Distribution
@@ -91,9 +91,8 @@ class NetworkQueries:
         if n > most:
             raise MemoryError(f"{n} cases were asked for, but no memory can hold more than {most} of this network")
         codes, target = self._codes(evidence)
-        seed = resolve_seed(random_state)
         with naming_features(self._names):
-            drawn = self._core.sample(codes, target, int(n), seed() if callable(seed) else seed, threads)
+            drawn = self._core.sample(codes, target, int(n), draw_seed(random_state), threads)
         found = {
             name: _label_array(self._labels_of(i))[drawn[i]]
             for i, name in enumerate(self._names)

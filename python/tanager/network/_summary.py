@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, plural
 from .._utils.typing import Floats
 from ._html import network_html
@@ -95,7 +95,7 @@ class NetworkSummary:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per variable, the class last: values, parents, parameters, information."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         names = list(self.parents)
         columns = {
             "values": [self.n_values[name] for name in names],

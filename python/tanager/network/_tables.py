@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .._utils.optional import import_pandas
+from .._utils.optional import import_optional
 from .._utils.text import display_label, distinct_labels
 from ._html import table_html
 
@@ -48,7 +48,7 @@ class ConditionalTable:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per configuration of the parents and a column per value."""
-        pd = import_pandas()
+        pd = import_optional("pandas", "to_frame")
         axis = self.names.index(self.variable)
         values = np.moveaxis(self.values, axis, -1)
         others = [i for i in range(len(self.names)) if i != axis]
@@ -121,7 +121,7 @@ class Distribution:
 
     def to_series(self) -> pd.Series[float]:
         """Return a pandas series with the labels as its index."""
-        pd = import_pandas("to_series")
+        pd = import_optional("pandas", "to_series")
         if len(self.names) == 1:
             index = pd.Index(self.labels[0], name=self.names[0], tupleize_cols=False)
         else:

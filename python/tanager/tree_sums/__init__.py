@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._utils.random import resolve_seed
+from .._utils.random import draw_seed
 from .._utils.validation import is_integer, n_threads
 from ._mp import log_determinant
 from ._weights import read_weights
@@ -234,8 +234,7 @@ def sample_trees(
     if n_samples > _MOST_TREES:
         raise ValueError(f"n_samples must be at most {_MOST_TREES:,}, but is {n_samples:,}")
     weights = read_weights(log_weights).to_core()
-    seed = resolve_seed(random_state)
-    drawn = seed() if callable(seed) else seed
+    drawn = draw_seed(random_state)
     return _core.sample_trees(weights, int(n_samples), drawn, n_threads(n_jobs))
 
 

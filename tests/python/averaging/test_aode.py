@@ -326,11 +326,11 @@ def test_a_row_impossible_in_all_models_gets_the_uniform_posterior():
     ("wrong", "error", "message"),
     [
         ({"alpha": -1}, ValueError, "alpha must not be negative"),
-        ({"alpha": "1"}, TypeError, "alpha must be a number, but is '1'"),
+        ({"alpha": "1"}, TypeError, "alpha: expected a number, got '1'"),
         ({"min_count": -1}, ValueError, "min_count must be finite and not negative, but is -1"),
         ({"min_count": math.nan}, ValueError, "min_count must be finite and not negative, but is nan"),
-        ({"min_count": None}, TypeError, "min_count must be a number, but is None"),
-        ({"class_prior": [1.0]}, ValueError, "class_prior must have 3 probabilities"),
+        ({"min_count": None}, TypeError, "min_count: expected a number, got None"),
+        ({"class_prior": [1.0]}, ValueError, "class_prior: expected 3 probabilities"),
     ],
 )
 def test_wrong_settings(wrong, error, message):

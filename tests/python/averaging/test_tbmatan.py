@@ -193,7 +193,7 @@ def test_beliefs_change_what_is_probable():
         (np.triu(np.ones((5, 5))), ValueError, "must be symmetric, but the one in 'f0' and 'f1' is 1 and back 0"),
         (np.full((5, 5), -1.0), ValueError, "not negative, but the one in 'f0' and 'f1' is -1"),
         ({("f0", "f1"): math.nan}, ValueError, "not negative, but the one in 'f0' and 'f1' is nan"),
-        ({("f0", "f1"): "much"}, TypeError, r"the belief in \('f0', 'f1'\) must be a number"),
+        ({("f0", "f1"): "much"}, TypeError, r"the belief in \('f0', 'f1'\): expected a number"),
         ({("f0", "f9"): 1.0}, ValueError, "names 'f9', but the features are f0, f1, f2, f3, f4"),
         ({("f0", "f0"): 1.0}, ValueError, "of two different features, but one is of 'f0' alone"),
         ({"f0": 1.0}, TypeError, "pairs of names as keys, but one is 'f0'"),
@@ -212,7 +212,7 @@ def test_beliefs_that_make_no_sense(beliefs, error, message):
     [
         ({"equivalent_sample_size": 0}, ValueError, "equivalent_sample_size must be positive and finite, but is 0"),
         ({"equivalent_sample_size": math.inf}, ValueError, "must be positive and finite, but is inf"),
-        ({"equivalent_sample_size": "10"}, TypeError, "equivalent_sample_size must be a number, but is '10'"),
+        ({"equivalent_sample_size": "10"}, TypeError, "equivalent_sample_size: expected a number, got '10'"),
         ({"stubbornness": 0}, ValueError, "stubbornness must be positive and at most 300, but is 0"),
         ({"max_assignments": 0}, ValueError, "max_assignments must be a whole number from 1 to 4,194,304, but is 0"),
         ({"n_trees": 1.5}, ValueError, "n_trees must be a whole number from 1 to 100,000, but is 1.5"),

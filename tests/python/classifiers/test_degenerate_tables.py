@@ -201,9 +201,11 @@ def test_nothing_to_learn_from_is_refused(learner):
         ValueError, match=r"^Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\.$"
     ):
         clf.fit(some[:0], PLAIN.y[:0])
-    with pytest.raises(ValueError, match=r"^sample_weight must have a weight above zero, but all are zero$"):
+    with pytest.raises(ValueError, match=r"^sample_weight: expected at least one positive weight, got only zeros$"):
         clf.fit(some, PLAIN.y, np.zeros(24))
-    with pytest.raises(ValueError, match=r"^sample_weight must have a finite sum, but the weights add up to infinity$"):
+    with pytest.raises(
+        ValueError, match=r"^sample_weight: expected weights with a finite sum, got weights that add up to infinity$"
+    ):
         clf.fit(some, PLAIN.y, np.full(24, 1e308))
     assert not hasattr(clf, "classes_")
 

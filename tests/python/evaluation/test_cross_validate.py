@@ -408,7 +408,7 @@ def test_unseen_categories_are_an_error_where_they_are_to_be():
 
 
 def test_errors_are_those_of_fitting():
-    with pytest.raises(ValueError, match="class_prior must have 3 probabilities"):
+    with pytest.raises(ValueError, match="class_prior: expected 3 probabilities"):
         cross_validate(tg.TANClassifier(class_prior=[0.25] * 4), INTEGERS, Y, cv=FOLDS)
     with pytest.raises(ValueError, match="contains infinity"):
         cross_validate(tg.TANClassifier(), np.where(INTEGERS == 1, np.inf, 0.5), Y, cv=FOLDS)

@@ -280,7 +280,7 @@ def test_frames_say_that_they_need_pandas(monkeypatch):
         ("to_series", network.posterior({"x0": "a"}).to_series),
         ("as_frame=True", lambda: tg.datasets.load("monks-1", as_frame=True)),
     ]:
-        with pytest.raises(ImportError, match=f"^{what} needs pandas: run 'pip install pandas'$"):
+        with pytest.raises(ImportError, match=f"^{what} needs pandas; install it with: pip install pandas$"):
             call()
 
 

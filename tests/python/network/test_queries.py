@@ -417,7 +417,7 @@ def test_the_limit_holds_for_loaded_and_converted_models(tangled: Any, tmp_path:
 @pytest.mark.parametrize("wrong", [0, -1, 2**32, 2.0, "5", None, True])
 def test_limits_that_are_no_limits_are_refused(tangled: Any, wrong: Any) -> None:
     network = tangled[0].network_
-    with pytest.raises(ValueError, match=f"max_cells: expected an integer from 1 to 4294967295, got {wrong!r}"):
+    with pytest.raises(ValueError, match=f"max_cells: expected an integer from 1 to 4,294,967,295, got {wrong!r}"):
         network.max_cells = wrong
     assert network.max_cells == 2**24
 

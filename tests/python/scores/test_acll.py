@@ -440,7 +440,7 @@ def test_conditional_relative_entropy_from_a_true_distribution():
         conditional_relative_entropy([[0.5, 0.6]], [[0.5, 0.5]])
     with pytest.raises(ValueError, match="same shape"):
         conditional_relative_entropy([[1.0]], [[0.5, 0.5]])
-    with pytest.raises(ValueError, match=r"^weight must be finite and not negative, but row 1 has -1"):
+    with pytest.raises(ValueError, match=r"^weight: expected finite, non-negative weights, got -1 in row 1"):
         conditional_relative_entropy(p, q, [1, -1])
     with pytest.raises(ValueError, match="at least one row that counts"):
         conditional_relative_entropy(np.empty((0, 2)), np.empty((0, 2)))

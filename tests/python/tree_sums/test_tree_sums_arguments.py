@@ -157,9 +157,9 @@ def test_numbers_of_samples_are_whole(n_samples):
 
 
 def test_other_settings_are_refused():
-    with pytest.raises(ValueError, match="n_jobs must be"):
+    with pytest.raises(ValueError, match="n_jobs: expected"):
         edge_probabilities(np.zeros((2, 2)), n_jobs=0)
-    with pytest.raises(ValueError, match="random_state must be between 0 and"):
+    with pytest.raises(ValueError, match="random_state: expected an integer from 0 to"):
         sample_trees(np.zeros((2, 2)), 1, random_state=-1)
 
 
