@@ -55,6 +55,9 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     return from_model(model)
 
 
+load.__module__ = "tanager"
+
+
 def _is_absent(name: str) -> bool:
     try:
         Path(name).stat()

@@ -10,7 +10,6 @@ from ._core import ModelFileError
 __all__ = ["EstimateWarning", "FallbackWarning", "ModelFileError", "ModelFileNotFoundError", "UnseenWarning"]
 
 # The extension creates this class, which leaves no place for a docstring.
-ModelFileError.__module__ = "tanager"
 ModelFileError.__doc__ = (
     "Raised when a model file cannot be read: it is not a model file, is corrupted, or was written by a newer version."
 )
@@ -40,3 +39,8 @@ class FallbackWarning(UserWarning):
 
 class UnseenWarning(UserWarning):
     """Issued when none of a column's values is known to the model, so the column is treated as missing."""
+
+
+# Users know them from the root of the package.
+for _class in (EstimateWarning, FallbackWarning, ModelFileError, UnseenWarning):
+    _class.__module__ = "tanager"

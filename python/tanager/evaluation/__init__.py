@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._utils.public import set_public_path
 from ._comparison import Comparison, PairedTest, compare
 from ._cross_validate import cross_validate
 from ._curves import Reliability, RocCurve, reliability, roc_curve
@@ -29,3 +30,5 @@ __all__ = [
     "reliability",
     "roc_curve",
 ]
+
+set_public_path(__name__, globals())

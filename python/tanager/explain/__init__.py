@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from .._utils.public import set_public_path
 from ._changes import EvidenceChange, Flip
 from ._explanation import Explanation
 
 __all__ = ["EvidenceChange", "Explanation", "Flip"]
+
+set_public_path(__name__, globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from .._learning.settings import resolve
 from .._learning.traces import FitStep, FitTrace
+from .._utils.public import set_public_path
 from ._acll import AcllOptimal
 from ._base import ParameterLearner
 from ._counts import DataTemperature, Dirichlet, MaximumLikelihood, ModelAveraged, Softened
@@ -47,3 +48,6 @@ BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
 def resolve_parameters(value: object) -> ParameterLearner:
     """Turn what a user gives as ``parameters`` into a learner."""
     return resolve(value, ParameterLearner, BY_NAME, "dirichlet", "parameters")  # type: ignore[type-abstract]
+
+
+set_public_path(__name__, globals())

@@ -5,6 +5,7 @@ Every function draws into the axes that it is given, or into those of a new figu
 
 from __future__ import annotations
 
+from .._utils.public import set_public_path
 from ._explanation import plot_explanation
 from ._network import plot_network
 from ._quality import plot_reliability, plot_roc
@@ -22,3 +23,5 @@ __all__ = [
     "plot_scores",
     "plot_search",
 ]
+
+set_public_path(__name__, globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._utils.public import set_public_path
 from ._acll import (
     AcllConstants,
     AcllEstimate,
@@ -25,3 +26,5 @@ __all__ = [
     "mutual_information",
     "uniform_sampler",
 ]
+
+set_public_path(__name__, globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from .._learning.settings import resolve
 from .._learning.traces import SearchStep, SearchTrace
+from .._utils.public import set_public_path
 from ._base import StructureLearner
 from ._constraint import ConstraintAugmented, ThreePhase
 from ._fixed import FixedStructure
@@ -49,3 +50,6 @@ BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
 def resolve_structure(value: object) -> StructureLearner:
     """Turn what a user gives as ``structure`` into a learner."""
     return resolve(value, StructureLearner, BY_NAME, "naive", "structure")  # type: ignore[type-abstract]
+
+
+set_public_path(__name__, globals())
