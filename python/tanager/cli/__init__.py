@@ -1,4 +1,4 @@
-"""The command line: ``tanager fit | predict | cv | compare | inspect | report | convert | demo``.
+"""The command-line interface: ``tanager fit | predict | cv | compare | inspect | report | convert | demo``.
 
 `commands` has one module per command, each with ``HELP``, ``add_options(parser)`` and ``run(options)``; a module is imported
 only when its command is used. `tables` reads and writes files. The other modules are shared by commands.
@@ -18,40 +18,42 @@ __all__ = ["BAD_INPUT", "COMMANDS", "FAILURE", "INTERRUPTED", "OK", "build_parse
 
 #: What each command does, in the order of the help.
 COMMANDS = {
-    "fit": "learn a classifier from a table and write a model file",
-    "predict": "predict the classes of a table's rows with a model file",
-    "cv": "judge one classifier by cross-validation, fold by fold",
-    "compare": "cross-validate many classifiers on one table, best first",
-    "inspect": "show what a model file holds: structure, features, tables",
-    "report": "write a report on a model, with its scores on a table",
-    "convert": "rewrite a table or a model file in another format",
-    "demo": "learn, compare, save, load and predict on tables that come with the package",
+    "fit": "train a classifier on a dataset and write a model file",
+    "predict": "predict the class of each row with a model file",
+    "cv": "cross-validate one classifier and show the score of each fold",
+    "compare": "cross-validate many classifiers on one dataset and rank them",
+    "inspect": "show the contents of a model file: structure, features, tables",
+    "report": "write an HTML report on a model, with scores on held-out data",
+    "convert": "convert data, model files and networks between formats",
+    "demo": "guided tour on bundled datasets: fit, compare, save, load, predict",
 }
 
 _EPILOG = """\
-tables: CSV (also .gz), Parquet, Arrow IPC (file or stream), folders of them, and - for standard input.
-'tanager COMMAND --help' has the options of a command, and examples.
+input: CSV (also .gz), Parquet, Arrow IPC (file or stream), a folder of such
+files, or - for standard input.
+Run 'tanager COMMAND --help' for the options of a command, and examples.
 
-exit codes: 0 all went well, 1 it failed, 2 the input or an option was wrong, 130 it was interrupted (Ctrl-C).
+exit codes: 0 success, 1 failure, 2 invalid input or option, 130 interrupted
+(Ctrl-C).
 """
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence."""
+    """A parser that prints each error on one line."""
 
     _given: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read options, as usual; those given are kept for messages."""
+        """Parse options, and keep the arguments for error messages."""
         self._given = list(args or ())
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end with exit code 2."""
+        """Print an error message and exit with code 2."""
         unknown = [name for name in self._given if name.startswith("--") and not self._has_option(name)]
         if message.startswith("the following arguments are required") and unknown:
-            # argparse looks for what is missing first, which is hard to understand where an option is misspelled.
-            message = f"there is no option {unknown[0].partition('=')[0]}; {message}"
+            # argparse reports missing arguments first, which hides a misspelled option.
+            message = f"unknown option {unknown[0].partition('=')[0]}; {message}"
         self.exit(BAD_INPUT, f"{self.prog}: {message}; see '{self.prog} --help'\n")
 
     def _has_option(self, text: str) -> bool:
@@ -60,16 +62,16 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code; errors are one sentence on standard error, never a traceback."""
+    """Run a command and return its exit code; errors are one line on standard error, never a traceback."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     code = run_safely(lambda: _run(given), at_end=arguments is None)
     return leave(code) if arguments is None else code
 
 
 def _run(given: list[str]) -> int:
-    asked_for = next((argument for argument in given if not argument.startswith("-")), None)
+    command = next((argument for argument in given if not argument.startswith("-")), None)
     try:
-        parser = build_parser({asked_for} & COMMANDS.keys())  # type: ignore[arg-type]
+        parser = build_parser({command} & COMMANDS.keys())  # type: ignore[arg-type]
         options = parser.parse_args(given)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else OK
@@ -82,16 +84,16 @@ def _run(given: list[str]) -> int:
 
 
 def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """Make the parser; only the named commands are imported and get their options."""
+    """Build the parser; only the given commands are imported and get their options."""
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(
         prog="tanager", description="Discrete Bayesian network classifiers.", epilog=_EPILOG, formatter_class=form
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument(
-        "--cmake-dir", action=_Folder, nargs=0, help="show the folder to pass to CMake as tanager_DIR and exit"
+        "--cmake-dir", action=_Folder, nargs=0, help="show the CMake package folder (for -Dtanager_DIR) and exit"
     )
-    parser.add_argument("--include", action=_Folder, nargs=0, help="show the folder of the C++ headers and exit")
+    parser.add_argument("--include", action=_Folder, nargs=0, help="show the C++ include folder and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=form)
@@ -105,7 +107,7 @@ def build_parser(with_options: Sequence[str] | set[str] = tuple(COMMANDS)) -> ar
 
 
 class _Version(argparse.Action):
-    """Show the version; it is asked of the core only then."""
+    """Print the version; imports the core only when used."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> None:
         from .. import __version__
@@ -115,7 +117,7 @@ class _Version(argparse.Action):
 
 
 class _Folder(argparse.Action):
-    """Show where a part of the C++ library is."""
+    """Print the folder of the C++ headers or of the CMake package."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_arguments: object) -> None:
         from .. import get_cmake_dir, get_include

@@ -1,4 +1,4 @@
-"""Exit codes, and the one place where errors become a sentence on standard error."""
+"""Exit codes, and the one place that turns exceptions into a line on standard error."""
 
 from __future__ import annotations
 
@@ -13,108 +13,108 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from .signals import Ended, ended_by_signals
+from .signals import Terminated, exit_on_signals
 
-#: Exit codes: all went well, it failed, the input was bad, it was interrupted.
+#: Exit codes: success, failure, invalid input, interrupted.
 OK, FAILURE, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
-#: How the names of threads begin that work for a command.
+#: Name prefix of the threads that a command starts.
 THREADS = "tanager-"
 
-_OPTIONAL = {"pyarrow": "files", "rich": "tables in the terminal"}
-# What is wrong with the name of a file, and not with the machine.
+_OPTIONAL = {"pyarrow": "to read files", "rich": "to print tables"}
+# Errors caused by the file name, as opposed to a failing disk.
 _WRONG_NAME = {errno.ENOENT, errno.EACCES, errno.EISDIR, errno.ENOTDIR, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP}
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message is shown as it is."""
+    """Invalid input; the message is shown unchanged."""
 
 
-def not_numbers(column: str, held: str) -> str:
-    """Say that a column of numbers holds something else, and what to do if that stands for nothing."""
-    return f"column {column!r} needs numbers, but holds {held}; --missing tells which cells are missing"
+def not_numeric(column: str, value: str) -> str:
+    """Return the message about a value that is not a number in a numeric column."""
+    return f"column {column!r} must be numeric, but contains {value}; if that means a missing value, list it with --missing"
 
 
-def other_delimiter(names: Sequence[str]) -> str:
-    """Return how to go on if the only name of a column looks like several with another character between; else nothing."""
-    found = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
-    return "" if found is None else f"; if {found!r} stands between cells, --delimiter says so"
+def delimiter_hint(names: Sequence[str]) -> str:
+    """Return a hint if the only column name looks like several with another delimiter; an empty string otherwise."""
+    mark = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
+    return "" if mark is None else f"; if columns are separated by {mark!r}, use --delimiter {mark!r}"
 
 
 class ReadFailure(OSError):
-    """Reading failed, though the file is there; the message is shown as it is."""
+    """Reading an existing file failed; the message is shown unchanged."""
 
 
 def run_safely(run: Callable[[], int], *, at_end: bool = False) -> int:
-    """Run a command; return its exit code, after one sentence on standard error if it failed.
+    """Run a command and return its exit code; an error is one line on standard error.
 
-    Signals end the command, or the whole program if that ends afterwards in any case.
+    Signals end the command, or the process if `at_end`.
     """
-    with ended_by_signals(program=at_end):
+    with exit_on_signals(program=at_end):
         try:
             return _code_of(run)
         except KeyboardInterrupt:
-            return say("interrupted", INTERRUPTED)
-        except Ended as end:
+            return print_message("interrupted", INTERRUPTED)
+        except Terminated as end:
             return int(str(end.code))
 
 
 def _code_of(run: Callable[[], int]) -> int:
     try:
-        with _warnings_as_sentences():
+        with _warnings_on_one_line():
             code = run()
             if sys.stdout is not None:  # it may be closed
                 sys.stdout.flush()
             return code
     except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain when it flushes the rest on its way out.
+        # The reader of our output has exited. Without this, Python fails when it flushes the rest at exit.
         _drop_stdout()
         return FAILURE
     except ModuleNotFoundError as error:
         if error.name not in _OPTIONAL:
-            return _say_unexpected(error)
-        return say(f"{error.name} is needed for {_OPTIONAL[error.name]}: pip install 'tanager[cli]'", FAILURE)
+            return _internal_error(error)
+        return print_message(f"{error.name} is required {_OPTIONAL[error.name]}: pip install 'tanager[cli]'", FAILURE)
     except (ValueError, TypeError, KeyError) as error:
-        return say(sentence(error), BAD_INPUT)
+        return print_message(one_line(error), BAD_INPUT)
     except MemoryError:
-        return say("there is not enough memory for this", FAILURE)
+        return print_message("out of memory", FAILURE)
     except OSError as error:
-        return say(sentence(error), FAILURE)
-    except Exception as error:  # noqa: BLE001  # a mistake of ours
-        return _say_unexpected(error)
+        return print_message(one_line(error), FAILURE)
+    except Exception as error:  # noqa: BLE001  # a bug in tanager
+        return _internal_error(error)
 
 
-def say(message: str, code: int = OK) -> int:
-    """Write a sentence to standard error and return the exit code."""
+def print_message(message: str, code: int = OK) -> int:
+    """Write a line to standard error and return the exit code."""
     print(f"tanager: {message}", file=sys.stderr)  # noqa: T201
     return code
 
 
 @contextmanager
 def reading(name: str, reworded: Callable[[str], str] = str) -> Iterator[None]:
-    """Name the file in errors of reading it, and let what pyarrow says be said in better words."""
+    """Add the file name to errors raised while reading it; `reworded` rewrites messages of pyarrow."""
     try:
         yield
     except (InputError, ReadFailure):
         raise
     except OSError as error:
         if error.errno not in _WRONG_NAME:
-            raise ReadFailure(f"{name} cannot be read: {_reason(error)}") from error
-        raise InputError(f"{name} cannot be read: {_reason(error)}") from error
-    except (EOFError, zlib.error) as error:  # of files that are cut or damaged
-        raise ReadFailure(f"{name} cannot be read: {sentence(error)}") from error
+            raise ReadFailure(f"cannot read {name}: {_reason(error)}") from error
+        raise InputError(f"cannot read {name}: {_reason(error)}") from error
+    except (EOFError, zlib.error) as error:  # truncated or corrupted files
+        raise ReadFailure(f"cannot read {name}: {one_line(error)}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{name} cannot be read: it is no text in UTF-8") from error
+        raise InputError(f"cannot read {name}: it is not UTF-8 text") from error
     except (ValueError, KeyError, NotImplementedError) as error:
-        raise InputError(f"{name} cannot be read: {reworded(sentence(error))}") from error
+        raise InputError(f"cannot read {name}: {reworded(one_line(error))}") from error
 
 
 def _reason(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else sentence(error)
+    return os.strerror(error.errno).lower() if error.errno else one_line(error)
 
 
-def sentence(error: BaseException) -> str:
-    """Return what an error says as one line."""
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception on one line."""
     if isinstance(error, OSError) and error.errno is not None:
         text = error.strerror or os.strerror(error.errno)
         return f"{error.filename}: {text.lower()}" if error.filename else text
@@ -124,16 +124,16 @@ def sentence(error: BaseException) -> str:
     return " ".join(lines) if lines else type(error).__name__
 
 
-def _say_unexpected(error: Exception) -> int:
+def _internal_error(error: Exception) -> int:
     if os.environ.get("TANAGER_DEBUG"):
         traceback.print_exception(error)
-    return say(
-        f"unexpected {type(error).__name__}: {sentence(error)}; TANAGER_DEBUG=1 in the environment shows where", FAILURE
+    return print_message(
+        f"internal error ({type(error).__name__}): {one_line(error)}; set TANAGER_DEBUG=1 for a traceback", FAILURE
     )
 
 
 def leave(code: int) -> int:
-    """Return the exit code of a program, or end it now where a thread of ours still waits for input that may never come."""
+    """Return the exit code, or exit now if a thread still waits for input that may never arrive."""
     if any(thread.name.startswith(THREADS) for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
@@ -148,24 +148,24 @@ def _drop_stdout() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
     except (OSError, ValueError, AttributeError):
-        pass  # it is no file, as in tests
+        pass  # not a real file, as in tests
 
 
 @contextmanager
-def _warnings_as_sentences() -> Iterator[None]:
-    shown: set[str] = set()
+def _warnings_on_one_line() -> Iterator[None]:
+    printed: set[str] = set()
 
     def show(message: Any, *_arguments: Any, **_options: Any) -> None:
-        text = sentence(message)
-        if text not in shown:
-            shown.add(text)
-            say(f"warning: {text}")
+        text = one_line(message)
+        if text not in printed:
+            printed.add(text)
+            print_message(f"warning: {text}")
 
     with warnings.catch_warnings():
-        # What is meant for users; what is meant for developers, such as deprecations, is not.
+        # Show warnings meant for users, not those meant for developers, such as deprecations.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
-        # Where a model knows no names, commands choose its columns by position.
+        # For models without feature names, commands select the columns by position.
         warnings.filterwarnings("ignore", message="X has feature names")
         warnings.showwarning = show
         yield

@@ -1,4 +1,4 @@
-"""Classifiers by the names of the command line."""
+"""Build classifiers from command-line options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..classifiers._bayes_net import BayesNetClassifier
 from ..discretize import resolve_discretizer
 from .errors import InputError
 
-#: Classifiers that are not one structure, and have no parameters to choose.
+#: Model averages: classifiers without a single structure and without a choice of parameters.
 AVERAGES: dict[str, Callable[[], BaseClassifier]] = {
     "aode": AODEClassifier,
     "tbmatan": TBMATANClassifier,
@@ -28,15 +28,17 @@ _PARTS = ("structure", "parameters", "discretizer")
 
 
 def make_classifier(options: argparse.Namespace) -> BaseClassifier:
-    """Make the classifier that the options ask for."""
+    """Build the classifier that the options describe."""
     return build(options.structure, options.parameters, options)
 
 
 def build(structure_name: str, parameter_name: str | None, options: argparse.Namespace) -> BaseClassifier:
-    """Make a classifier of a structure and parameters by name, with the other options."""
+    """Build a classifier from the names of its structure and parameter learners, and the other options."""
     if structure_name in AVERAGES:
         if parameter_name is not None:
-            raise InputError(f"{structure_name} has parameters of its own, so that --parameters cannot be chosen")
+            raise InputError(
+                f"--parameters cannot be combined with --structure {structure_name}, which estimates its own parameters"
+            )
         clf = AVERAGES[structure_name]()
     else:
         chosen = parameters.BY_NAME[parameter_name or "dirichlet"]()
@@ -53,19 +55,19 @@ def build(structure_name: str, parameter_name: str | None, options: argparse.Nam
 
 
 def numeric_features(options: argparse.Namespace) -> Any:
-    """Return which columns of numbers are to be cut, as classifiers take it."""
+    """Return the `numeric_features` setting of classifiers."""
     if options.numeric in (["float"], ["number"]):
         return options.numeric[0]
     return list(options.numeric)
 
 
 def parse_method(text: str) -> tuple[str, str | None]:
-    """Read a method written as papers do: structure, or structure+parameters."""
+    """Split a method such as ``tan`` or ``tan+elr`` into structure and parameters."""
     first, plus, second = text.partition("+")
     if first not in STRUCTURE_NAMES:
-        raise InputError(f"no structure is named {first!r}; there are {', '.join(STRUCTURE_NAMES)}")
+        raise InputError(f"unknown structure {first!r}; choose from {', '.join(STRUCTURE_NAMES)}")
     if plus and second not in PARAMETER_NAMES:
-        raise InputError(f"no parameters are named {second!r}; there are {', '.join(PARAMETER_NAMES)}")
+        raise InputError(f"unknown parameters {second!r}; choose from {', '.join(PARAMETER_NAMES)}")
     return first, second if plus else None
 
 
@@ -74,7 +76,7 @@ def apply_settings(clf: BaseClassifier, settings: Iterable[str]) -> None:
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise InputError(f"a setting has the form NAME=VALUE, such as structure.k=3, but {setting!r} came")
+            raise InputError(f"--set expects NAME=VALUE, such as structure.k=3, got {setting!r}")
         part, dot, key = name.strip().rpartition(".")
         owner: Any = clf
         if dot:
@@ -82,16 +84,18 @@ def apply_settings(clf: BaseClassifier, settings: Iterable[str]) -> None:
             if isinstance(owner, str):  # a discretizer by name
                 clf.discretizer = owner = resolve_discretizer(owner)
             if owner is None:
-                raise InputError(f"{name!r} cannot be set: the {part} has no settings here")
+                raise InputError(f"cannot set {name!r}: this classifier has no {part} settings")
         known = sorted(owner.get_params(deep=False))
         if key not in known or (not dot and key in _PARTS):
-            offered = ", ".join(f"{part}{dot}{k}" for k in known if dot or k not in _PARTS) or "none"
-            raise InputError(f"there is no setting {name!r}; there are {offered}")
+            names = ", ".join(f"{part}{dot}{k}" for k in known if dot or k not in _PARTS)
+            raise InputError(
+                f"unknown setting {name!r}; {'choose from ' + names if names else f'the {part} has no settings'}"
+            )
         owner.set_params(**{key: parse_value(text)})
 
 
 def parse_value(text: str) -> Any:
-    """Read a value as JSON or as a literal of Python; anything else is text."""
+    """Parse a value as JSON or as a Python literal; anything else is a string."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -103,7 +107,7 @@ def parse_value(text: str) -> Any:
 
 
 def needs_all_rows(clf: BaseClassifier) -> bool:
-    """Tell whether a classifier learns from all rows at once only."""
+    """Whether a classifier needs all rows in memory to fit."""
     try:
         clf._check_stream(can_repeat=True)
     except ValueError:

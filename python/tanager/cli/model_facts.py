@@ -1,4 +1,4 @@
-"""What is known of a model, as plain values: for people, for programs, for reports."""
+"""Reading model files, and describing models as plain values for text, JSON and reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..classifiers._summary import kind_of, n_parameters, one_line, settings_of
 from .errors import InputError
 from .tables.formats import DASH, first_bytes, standard_input
 
-# Behind the eight bytes of the signature.
+# The format version follows the eight bytes of the signature.
 _VERSION = struct.Struct("<8xI")
 
 
@@ -30,9 +30,9 @@ def read_model(name: str) -> _core.Model:
 
 
 def open_predictor(options: argparse.Namespace, what: str) -> tuple[_core.Model, Any]:
-    """Return a command's model and a classifier that predicts with its threads; `what` is what DATA is called."""
+    """Return the model of a command and its classifier, set to the requested threads; `what` names DATA in errors."""
     if options.model == options.data == DASH:
-        raise InputError(f"standard input can be the model or the {what}, but not both")
+        raise InputError(f"standard input can be either the model or the {what}, not both")
     model = read_model(options.model)
     clf = from_model(model)
     clf.set_params(n_jobs=-1 if options.threads is None else options.threads)
@@ -40,7 +40,7 @@ def open_predictor(options: argparse.Namespace, what: str) -> tuple[_core.Model,
 
 
 def file_facts(name: str, content: _core.Model) -> dict[str, Any]:
-    """Return what is known of a model file itself."""
+    """Return a description of the file."""
     start = content.to_bytes()[: _VERSION.size] if name == DASH else first_bytes(name)
     counts = content.counts is not None or isinstance(content.classifier, _core.Tbmatan)
     return {
@@ -52,7 +52,7 @@ def file_facts(name: str, content: _core.Model) -> dict[str, Any]:
 
 
 def facts(clf: BaseClassifier) -> dict[str, Any]:
-    """Return what is known of a model."""
+    """Return a description of the model."""
     network = getattr(clf, "network_", None)
     features: list[dict[str, Any]] = []
     for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
@@ -98,10 +98,10 @@ def _trees(posterior: Any) -> dict[str, Any]:
 
 
 def table_of(clf: BaseClassifier, name: str) -> Any:
-    """Return a conditional probability table of a model."""
+    """Return a conditional probability table (CPT) of the model."""
     network = getattr(clf, "network_", None)
     if network is None:
         raise InputError(f"a model that is an {kind_of(clf)} has no single tables to show")
     if name in network.left_out:
-        raise InputError(f"the network does without {name!r}, so that it has no table of it")
+        raise InputError(f"the network does not use {name!r}, so there is no table for it")
     return network.cpt(name)

@@ -1,4 +1,4 @@
-"""Signals end a command, and leave no half-written file behind."""
+"""Signal handling: commands end cleanly and leave no partial files."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any
 from .._utils.files import unfinished
 
 
-class Ended(SystemExit):
-    """A signal asked the process to end; what is half done is removed on the way out."""
+class Terminated(SystemExit):
+    """A signal ended the command; partial files are removed on the way out."""
 
 
 @contextmanager
-def ended_by_signals(*, program: bool) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end what is at work.
+def exit_on_signals(*, program: bool) -> Iterator[None]:
+    """End the running command on Ctrl-C, SIGTERM and SIGHUP.
 
     Parameters
     ----------
     program : bool
-        Whether this is all that the process does. It is then ended on the spot, as soon as Python sees the signal: an
-        exception may be dropped on its way, for one by modules that are just being imported, and a second signal would cut
-        cleaning up short. Otherwise signals are exceptions, and handled as before afterwards.
+        Whether the process only runs this command. It then exits as soon as Python sees the signal: an exception may get
+        lost, for example in a module that is being imported, and a second signal could interrupt the cleanup. Otherwise
+        signals raise exceptions, and the previous handlers are restored afterwards.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -40,9 +40,9 @@ def ended_by_signals(*, program: bool) -> Iterator[None]:
         if program:
             ending = True
             _end_now(number)
-        raise KeyboardInterrupt if number == signal.SIGINT else Ended(128 + number)
+        raise KeyboardInterrupt if number == signal.SIGINT else Terminated(128 + number)
 
-    # Who ignores them for us, as nohup does, or handles them in another way, means it.
+    # Keep handlers that somebody else has set, such as nohup's.
     usual: dict[int, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     if hasattr(signal, "SIGHUP"):
         usual[signal.SIGHUP] = signal.SIG_DFL
@@ -60,10 +60,10 @@ def _end_now(number: int) -> None:
     for name in list(unfinished):
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108
-    said = b"tanager: interrupted\n" if number == signal.SIGINT else b""
-    # Not print: the signal may have come in the midst of one.
+    message = b"tanager: interrupted\n" if number == signal.SIGINT else b""
+    # Not print: the signal may have interrupted one.
     with suppress(OSError, ValueError, AttributeError):
         if sys.stderr.isatty() and os.environ.get("TERM") not in (None, "dumb", "unknown"):
-            said = b"\r\x1b[K\x1b[?25h" + said  # where progress is shown, it hid the cursor
-        os.write(sys.stderr.fileno(), said)
+            message = b"\r\x1b[K\x1b[?25h" + message  # progress bars hide the cursor
+        os.write(sys.stderr.fileno(), message)
     os._exit(128 + number)

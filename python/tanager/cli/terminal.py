@@ -1,4 +1,4 @@
-"""The terminal: tables of results, and progress bars where somebody watches."""
+"""Terminal output: tables of results, and progress bars if standard error is a terminal."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 #: Takes the number of rows just read, and the fraction of the file read so far (0 to 1, or None if unknown).
-Tell = Callable[[int, float | None], None]
+RowProgress = Callable[[int, float | None], None]
 
 
 def plain_table(title: str | None = None, **options: Any) -> Table:
-    """Return a table with a line under its headings and no others, so that much fits a terminal of 80 columns."""
+    """Return a compact table, with a line under the header only, to fit 80 columns."""
     from rich import box
     from rich.table import Table
 
@@ -35,25 +35,25 @@ def plain_table(title: str | None = None, **options: Any) -> Table:
     )
 
 
-def console(**options: Any) -> Console:
-    """Return the terminal; names of columns and labels are shown as they are, without colors or markup of their own."""
+def make_console(**options: Any) -> Console:
+    """Return a console that prints names and labels unchanged, without highlighting."""
     from rich.console import Console
 
     return Console(highlight=False, **options)
 
 
-def print_table(screen: Console, table: Table) -> None:
-    """Print a table with no cell cut: in a terminal that is too narrow its lines are broken, but every digit is there."""
-    before = screen.width
-    screen.width = 1_000
-    needed = screen.measure(table).maximum
-    screen.width = max(before, needed)
-    screen.print(table)
-    screen.width = before
+def print_table(console: Console, table: Table) -> None:
+    """Print a table without truncating cells: in a narrow terminal, lines wrap instead."""
+    width = console.width
+    console.width = 1_000
+    needed = console.measure(table).maximum
+    console.width = max(width, needed)
+    console.print(table)
+    console.width = width
 
 
 def on_terminal() -> bool:
-    """Tell whether somebody watches standard error."""
+    """Whether standard error is a terminal."""
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):
@@ -61,15 +61,15 @@ def on_terminal() -> bool:
 
 
 @contextmanager
-def rows_bar(what: str) -> Iterator[Tell]:
-    """Show the progress of reading rows, and yield what is to be told of every batch."""
+def rows_bar(what: str) -> Iterator[RowProgress]:
+    """Show a progress bar of rows, and yield the function to call after every batch."""
     if not on_terminal():
         yield lambda _rows, _share: None
         return
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
-    except ImportError:  # no reason to fail
+    except ImportError:  # progress is optional
         yield lambda _rows, _share: None
         return
     columns = (
@@ -81,23 +81,23 @@ def rows_bar(what: str) -> Iterator[Tell]:
         task = progress.add_task(what, total=None, rows="")
         start, done = time.perf_counter(), 0
 
-        def tell(rows: int, share: float | None) -> None:
+        def advance(rows: int, share: float | None) -> None:
             nonlocal done
             done += rows
             seconds = max(time.perf_counter() - start, 1e-9)
-            shown = f"{done:,} rows, {_short(done / seconds)} rows/s"
+            text = f"{done:,} rows, {_short(done / seconds)} rows/s"
             if not share:
-                progress.update(task, rows=shown)
+                progress.update(task, rows=text)
             else:
                 left = timedelta(seconds=round(seconds * (1 - share) / share))
-                progress.update(task, total=1.0, completed=share, rows=f"{shown}, {left} left")
+                progress.update(task, total=1.0, completed=share, rows=f"{text}, {left} left")
 
-        yield tell
+        yield advance
 
 
 @contextmanager
 def steps_bar(total: int) -> Iterator[Callable[[str], None]]:
-    """Show which of several steps is at work, and yield what is to be told its name."""
+    """Show which of several steps is running, and yield the function to call with its name."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -106,12 +106,12 @@ def steps_bar(total: int) -> Iterator[Callable[[str], None]]:
         task = progress.add_task("", total=total)
         begun = 0
 
-        def tell(name: str) -> None:
+        def advance(name: str) -> None:
             nonlocal begun
             progress.update(task, description=name, completed=begun)
             begun += 1
 
-        yield tell
+        yield advance
 
 
 def _short(number: float) -> str:

@@ -1,4 +1,4 @@
-"""Cross-validation of many classifiers, one after the other: one that fails or lasts too long does not end the others."""
+"""Cross-validation of many methods in turn; one that fails or exceeds the time limit does not stop the others."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .._utils.progress import stopping
 from ..classifiers._summary import n_parameters
 from ..evaluation import cross_validate
 from ..evaluation._result import CrossValidation
-from .errors import THREADS, sentence
+from .errors import THREADS, one_line
 
-# How long a method that was told to end may take to do so, before others go on beside it.
-_PATIENCE = 10.0
+# How long a method may take to stop after its time limit before the next one starts beside it.
+_GRACE_SECONDS = 10.0
 
 
 @dataclass
 class Trial:
-    """One method: its scores, or why there are none."""
+    """One method: its scores, or the reason why it failed."""
 
     name: str
     result: CrossValidation | None = None
@@ -32,8 +32,8 @@ class Trial:
     best_in: set[str] = field(default_factory=set)
     worse_in: set[str] = field(default_factory=set)
 
-    def badness(self, score: str) -> float:
-        """Return the mean of a score so that less is better; what is not a number comes last."""
+    def sort_key(self, score: str) -> float:
+        """Return the mean of a score, negated where larger is better; NaN sorts last."""
         assert self.result is not None
         mean = self.result.mean[self.name][score]
         if mean != mean:  # noqa: PLR0124  # NaN
@@ -42,31 +42,31 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """The time for all folds."""
+        """Time to fit and predict all folds."""
         assert self.result is not None
         return float(self.result.fit_seconds[self.name].sum() + self.result.predict_seconds[self.name].sum())
 
     @property
     def shown_seconds(self) -> str:
-        """The time in few digits."""
+        """The time with few digits."""
         return f"{self.seconds:.1f}" if self.seconds >= 10 else f"{self.seconds:.3f}"
 
     def cell(self, score: str, factor: float, digits: int) -> str:
-        """Return mean ± deviation, and the mark."""
+        """Return mean ± standard deviation, and the mark of a significant difference."""
         assert self.result is not None
         mean, std = factor * self.result.mean[self.name][score], factor * self.result.std[self.name][score]
         return f"{mean:.{digits}f} ± {std:.{digits}f} {'▾' if score in self.worse_in else ' '}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return all as JSON can hold it."""
+        """Return the result as JSON values."""
         if self.result is None:
             return {"method": self.name, "failure": self.failure}
-        found: dict[str, Any] = {"method": self.name}
+        fields: dict[str, Any] = {"method": self.name}
         for score in self.result.scoring:
             values = {"mean": self.result.mean[self.name][score], "std": self.result.std[self.name][score]}
-            found[score] = {k: v if abs(v) < float("inf") else None for k, v in values.items()}
-            found[score] |= {"best": score in self.best_in, "significantly_worse": score in self.worse_in}
-        return {**found, "seconds": self.seconds, "parameters": self.n_parameters}
+            fields[score] = {k: v if abs(v) < float("inf") else None for k, v in values.items()}
+            fields[score] |= {"best": score in self.best_in, "significantly_worse": score in self.worse_in}
+        return {**fields, "seconds": self.seconds, "parameters": self.n_parameters}
 
 
 def try_methods(
@@ -77,36 +77,36 @@ def try_methods(
     folds: int,
     seed: int,
     limit: float | None,
-    tell: Callable[[str], None],
+    on_start: Callable[[str], None],
 ) -> Iterator[Trial]:
-    """Judge classifiers on the same folds."""
+    """Cross-validate classifiers on the same folds; `on_start` is called with the name of each."""
     for name, clf in classifiers.items():
-        tell(name)
+        on_start(name)
 
-        def judge(name: str = name, clf: Any = clf) -> tuple[CrossValidation, int | None]:
+        def evaluate(name: str = name, clf: Any = clf) -> tuple[CrossValidation, int | None]:
             fitted = clone(clf).fit(X, y, weights)
             result = cross_validate({name: clf}, X, y, cv=folds, sample_weight=weights, random_state=seed)
             return result, n_parameters(fitted)
 
         try:
-            # A search that is given up says so here; what else there is to say is said by fit.
+            # Searches warn when stopped; the table reports that already.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                result, number = limited(judge, limit)
+                result, number = run_with_limit(evaluate, limit)
             yield Trial(name, result, number)
         except TimeoutError:
-            yield Trial(name, failure=f"given up after {limit:g} s")
+            yield Trial(name, failure=f"stopped after {limit:g} s (time limit)")
         except (ValueError, TypeError, MemoryError, ArithmeticError) as error:
-            yield Trial(name, failure=f"failed: {sentence(error)}")
+            yield Trial(name, failure=f"failed: {one_line(error)}")
 
 
-def limited(work: Callable[[], Any], seconds: float | None) -> Any:
-    """Do some work, in a thread of its own that is told to end after some time or with Ctrl-C.
+def run_with_limit(work: Callable[[], Any], seconds: float | None) -> Any:
+    """Run a function in a thread that is stopped after a time limit or on Ctrl-C.
 
     Raises
     ------
     TimeoutError
-        If the time is over.
+        If the time limit is exceeded.
     """
     stop = threading.Event()
     outcome: dict[str, Any] = {}
@@ -126,11 +126,11 @@ def limited(work: Callable[[], Any], seconds: float | None) -> Any:
             thread.join(0.2 if end is None else max(0.0, min(0.2, end - time.monotonic())))
     except BaseException:
         stop.set()
-        thread.join(_PATIENCE)
+        thread.join(_GRACE_SECONDS)
         raise
     if thread.is_alive():
         stop.set()
-        thread.join(_PATIENCE)
+        thread.join(_GRACE_SECONDS)
         raise TimeoutError
     if "error" in outcome:
         raise outcome["error"]

@@ -21,7 +21,7 @@ def test_demo(tmp_path, capsys):
     comparison = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
     assert "| monks-1 | 432 x 6 |" in comparison
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "On 144 rows: <bdi>the third of monks-1 that it was not learned from</bdi>." in report
+    assert "On 144 rows: <bdi>the held-out third of monks-1</bdi>." in report
     assert str(tmp_path / "out" / "report.html") in shown
     data = tg.datasets.load("monks-1", as_frame=True)
     clf = tg.load(tmp_path / "out" / "monks-1.tng")

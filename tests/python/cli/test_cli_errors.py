@@ -40,16 +40,16 @@ def files(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fit", "none.csv", "--class", "play", "-o", "x"], "there is no file none.csv"),
+        (["fit", "none.csv", "--class", "play", "-o", "x"], "file not found: none.csv"),
         (
             ["fit", "weather.csv", "--class", "nothing", "-o", "x"],
-            "weather.csv has no column 'nothing' (the class); it has sky",
+            "weather.csv has no column 'nothing' (--class); its columns are sky",
         ),
-        (["fit", "weather.csv", "--class", "play", "--ignore", "id", "-o", "x"], "no column 'id' (to ignore)"),
-        (["fit", "weather.csv", "--class", "play", "--weight", "w", "-o", "x"], "no column 'w' (the weights)"),
+        (["fit", "weather.csv", "--class", "play", "--ignore", "id", "-o", "x"], "no column 'id' (--ignore)"),
+        (["fit", "weather.csv", "--class", "play", "--weight", "w", "-o", "x"], "no column 'w' (--weight)"),
         (["fit", "weather.csv", "--class", "play", "--weight", "sky", "-o", "x"], "column 'sky'"),
         (["fit", "weather.csv", "--class", "play", "--numeric", "sky", "-o", "x"], "column 'sky'"),
-        (["fit", "weather.csv", "--class", "play", "--numeric", "id", "-o", "x"], "--numeric names 'id'"),
+        (["fit", "weather.csv", "--class", "play", "--numeric", "id", "-o", "x"], "--numeric: 'id' is not a feature"),
         (["fit", "weather.csv", "--class", "sky", "-o", "x"], "the class 'sky' is missing in row 4"),
         (
             ["fit", "weather.csv", "--class", "sky", "--structure", "pc", "-o", "x"],
@@ -57,44 +57,50 @@ def files(folder):
         ),
         (["fit", "empty.csv", "--class", "play", "-o", "x"], "empty.csv is empty"),
         (["fit", "header.csv", "--class", "b", "-o", "x"], "header.csv has no rows"),
-        (["fit", "ragged.csv", "--class", "b", "-o", "x"], "ragged.csv cannot be read: CSV parse error"),
-        (["fit", "twice.csv", "--class", "b", "-o", "x"], "more than one column named 'a'"),
+        (["fit", "ragged.csv", "--class", "b", "-o", "x"], "cannot read ragged.csv: CSV parse error"),
+        (["fit", "twice.csv", "--class", "b", "-o", "x"], "duplicate columns named 'a'"),
         (
             ["fit", "wide.csv", "--class", "b", "-o", "x"],
             "expected at most 32,768 columns, but wide.csv has about 50,001",
         ),
-        (["fit", "binary.csv", "--class", "b", "-o", "x"], "binary.csv cannot be read"),
-        (["fit", "false.parquet", "--class", "b", "-o", "x"], "false.parquet is no Parquet file"),
-        (["fit", "cut.parquet", "--class", "b", "-o", "x"], "cut.parquet cannot be read"),
-        (["fit", "m.tng", "--class", "b", "-o", "x"], "a table was expected, but m.tng is a model file"),
-        (["fit", "folder", "--class", "b", "-o", "x"], "holds no CSV, Parquet or Arrow files"),
-        (["fit", "mixed", "--class", "b", "-o", "x"], "has other columns than"),
-        (["fit", "weather.csv", "--class", "play", "--set", "k=3", "-o", "x"], "there is no setting 'k'"),
-        (["fit", "weather.csv", "--class", "play", "--set", "structure.k=3", "-o", "x"], "no setting 'structure.k'"),
+        (["fit", "binary.csv", "--class", "b", "-o", "x"], "cannot read binary.csv"),
+        (["fit", "false.parquet", "--class", "b", "-o", "x"], "false.parquet is not a Parquet file"),
+        (["fit", "cut.parquet", "--class", "b", "-o", "x"], "cannot read cut.parquet"),
+        (["fit", "m.tng", "--class", "b", "-o", "x"], "expected data, but m.tng is a model file"),
+        (["fit", "folder", "--class", "b", "-o", "x"], "contains no CSV, Parquet or Arrow files"),
+        (["fit", "mixed", "--class", "b", "-o", "x"], "have different columns: "),
+        (["fit", "weather.csv", "--class", "play", "--set", "k=3", "-o", "x"], "unknown setting 'k'"),
+        (
+            ["fit", "weather.csv", "--class", "play", "--set", "structure.k=3", "-o", "x"],
+            "unknown setting 'structure.k'; the structure has no settings",
+        ),
         (["fit", "weather.csv", "--class", "play", "--set", "alpha", "-o", "x"], "NAME=VALUE"),
         (["fit", "weather.csv", "--class", "play", "--set", "parameters.alpha=-1", "-o", "x"], "alpha"),
         (
             ["fit", "weather.csv", "--class", "play", "--structure", "aode", "--parameters", "elr", "-o", "x"],
-            "aode has",
+            "--parameters cannot be combined with --structure aode",
         ),
         (["predict", "weather.csv", "weather.csv", "-o", "x.csv"], "weather.csv"),
         (["predict", "none.tng", "weather.csv", "-o", "x.csv"], "none.tng"),
-        (["predict", "m.tng", "header.csv", "-o", "x.csv"], "needs the columns 'sky', 'wind', 'day', 'code', which"),
+        (
+            ["predict", "m.tng", "header.csv", "-o", "x.csv"],
+            "lacks the columns 'sky', 'wind', 'day', 'code' of the model",
+        ),
         (["predict", "m.tng", "words.csv", "-o", "x.csv"], "strong"),
-        (["predict", "m.tng", "weather.csv", "--keep", "id", "-o", "x.csv"], "no column 'id' (to keep)"),
-        (["predict", "m.tng", "weather.csv", "-o", "x.xyz"], "does not tell a format"),
-        (["predict", "m.tng", "weather.csv", "-o", "x.tng"], "a table cannot be written to 'x.tng'"),
-        (["predict", "m.tng", "weather.csv", "-o", "./m.tng", "--output-format", "csv"], "would replace the model"),
+        (["predict", "m.tng", "weather.csv", "--keep", "id", "-o", "x.csv"], "no column 'id' (--keep)"),
+        (["predict", "m.tng", "weather.csv", "-o", "x.xyz"], "cannot determine the format of"),
+        (["predict", "m.tng", "weather.csv", "-o", "x.tng"], "cannot write predictions to the model file 'x.tng'"),
+        (["predict", "m.tng", "weather.csv", "-o", "./m.tng", "--output-format", "csv"], "would overwrite the model"),
         (["predict", "m.tng", "weather.csv", "--max-cells", "2.5"], "expected an integer >= 1, got '2.5'"),
-        (["fit", "weather.csv", "--class", "play", "-o", "./weather.csv"], "would replace the table to learn from"),
+        (["fit", "weather.csv", "--class", "play", "-o", "./weather.csv"], "would overwrite the training data"),
         (["predict", "-", "-"], "not both"),
         (["inspect", "cut.tng"], "cut.tng"),
         (["inspect", "m.tng", "--cpt", "nothing"], "no variable 'nothing'"),
-        (["convert", "weather.csv", "x.tng"], "'tanager fit' learns one"),
-        (["convert", "m.tng", "x.csv"], "cannot be converted to a table"),
+        (["convert", "weather.csv", "x.tng"], "train one with 'tanager fit'"),
+        (["convert", "m.tng", "x.csv"], "cannot convert the model file m.tng to x.csv"),
         (["convert", "weather.csv", "x.csv", "--ignore", "id"], "no column 'id'"),
-        (["compare", "weather.csv", "--class", "play", "--methods", "nonsense"], "no structure is named 'nonsense'"),
-        (["compare", "weather.csv", "--class", "play", "--methods", "tan+x"], "no parameters are named 'x'"),
+        (["compare", "weather.csv", "--class", "play", "--methods", "nonsense"], "unknown structure 'nonsense'"),
+        (["compare", "weather.csv", "--class", "play", "--methods", "tan+x"], "unknown parameters 'x'"),
         (["cv", "weather.csv", "--class", "play", "--folds", "100"], "100"),
         (["report", "m.tng", "--data", "header.csv"], "no column 'play'"),
     ],
@@ -124,11 +130,11 @@ def test_bad_input_is_one_sentence(run, model, tmp_path, monkeypatch, arguments,
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [
-        (b"a,b\n\xff,1\n", 2, "cannot be read: column 'a' is no text in UTF-8"),
-        (b"\xff\xfea\0,\0b\0\n\0", 2, "cannot be read: it is no text in UTF-8"),
-        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:12], 1, "cannot be read: Compressed file ended"),
-        (gzip.compress(b"", mtime=0)[:10] + b"\xff" * 90, 1, "cannot be read: Error -3"),
-        (b'a,b\n1,2\n"' + b"long" * 100_000, 2, "cannot be read: a row is longer than 64 kB; a quote"),
+        (b"a,b\n\xff,1\n", 2, "column 'a' is not UTF-8 text"),
+        (b"\xff\xfea\0,\0b\0\n\0", 2, "it is not UTF-8 text"),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:12], 1, "Compressed file ended"),
+        (gzip.compress(b"", mtime=0)[:10] + b"\xff" * 90, 1, "Error -3"),
+        (b'a,b\n1,2\n"' + b"long" * 100_000, 2, "a row is longer than 64 kB; check for an unclosed quote"),
     ],
 )
 def test_bytes_that_are_no_table(run, tmp_path, content, code, message):
@@ -146,7 +152,7 @@ def test_values_that_csv_cannot_hold(run, model, weather, tmp_path):
         output = ["-o", tmp_path / "x.csv"] if "predict" in command else [tmp_path / "x.csv"]
         keep = ["--keep", "tags"] if "predict" in command else []
         done = run(*command, tmp_path / "data.parquet", *output, *keep)
-        one_sentence(done, 2, "the column 'tags' holds list<", "values, which CSV cannot")
+        one_sentence(done, 2, "CSV does not support the list<", "values of column 'tags'")
     assert files(tmp_path) == before
 
 
@@ -169,16 +175,18 @@ def test_numbers_are_read_alike_whether_kept_or_not(run, model, tmp_path):
         (tmp_path / "new.csv").write_text(f'sky,wind,day,code\nsun,"{cell}",1,007\n', encoding="utf-8")
         for keep in ([], ["--keep", "wind"]):
             done = run("predict", model, tmp_path / "new.csv", *keep)
-            one_sentence(done, 2, f"column 'wind' needs numbers, but holds '{cell}'; --missing tells which")
+            one_sentence(
+                done, 2, f"column 'wind' must be numeric, but contains '{cell}'; if that means a missing value"
+            )
 
 
 @pytest.mark.parametrize(("mark", "shown"), [(";", "';'"), ("\t", r"'\t'"), ("|", "'|'")])
 def test_another_delimiter_is_suggested(run, model, weather, tmp_path, mark, shown):
     table = weather.read_text(encoding="utf-8").replace('"hail, heavy"', "hail").replace(",", mark)
     (tmp_path / "other.csv").write_text(table, encoding="utf-8")
-    hint = f"; if {shown} stands between cells, --delimiter says so"
-    one_sentence(run("fit", tmp_path / "other.csv", "--class", "play", "-o", tmp_path / "x"), 2, "(the class)", hint)
-    one_sentence(run("predict", model, tmp_path / "other.csv"), 2, "the model needs the columns", hint)
+    hint = f"; if columns are separated by {shown}, use --delimiter {shown}"
+    one_sentence(run("fit", tmp_path / "other.csv", "--class", "play", "-o", tmp_path / "x"), 2, "(--class)", hint)
+    one_sentence(run("predict", model, tmp_path / "other.csv"), 2, "other.csv lacks the columns", hint)
     run.well("predict", model, tmp_path / "other.csv", "--delimiter", mark)
 
 
@@ -201,10 +209,10 @@ def test_folders_that_cannot_be_written_to(run, weather, model, tmp_path):
     (tmp_path / "file").write_text("")
     for name, reason in (("none/x", "no such file"), ("file/x", "not a directory"), ("", "is a directory")):
         output = f"{tmp_path}/{name}"
-        one_sentence(run("fit", weather, "--class", "play", "-o", output), 1, f"{output} cannot be written", reason)
-        one_sentence(run("predict", model, weather, "-o", output, "--output-format", "csv"), 1, "cannot be written")
-        one_sentence(run("convert", weather, output, "--output-format", "csv"), 1, "cannot be written")
-        one_sentence(run("report", model, "-o", output), 1, "cannot be written")
+        one_sentence(run("fit", weather, "--class", "play", "-o", output), 1, f"cannot write {output}", reason)
+        one_sentence(run("predict", model, weather, "-o", output, "--output-format", "csv"), 1, "cannot write ")
+        one_sentence(run("convert", weather, output, "--output-format", "csv"), 1, "cannot write ")
+        one_sentence(run("report", model, "-o", output), 1, "cannot write ")
     assert files(tmp_path) == ["file", "m.tng", "weather.csv"]
 
 
@@ -220,7 +228,7 @@ def test_full_disks(run, weather, model, form):
     one_sentence(
         run("predict", model, weather, "-o", "/dev/full", "--output-format", form),
         1,
-        "/dev/full cannot be written: no space left",
+        "cannot write /dev/full: no space left",
     )
 
 
@@ -248,7 +256,7 @@ def test_disks_that_fill_up_on_the_way_leave_the_old_file(run, model, weather, t
     (tmp_path / "p.out").write_text("old")
     with files_of_at_most(20_000):
         done = run("predict", model, tmp_path / "many.csv", "-o", tmp_path / "p.out", "--output-format", form)
-    one_sentence(done, 1, f"{tmp_path / 'p.out'} cannot be written: file too large")
+    one_sentence(done, 1, f"cannot write {tmp_path / 'p.out'}: file too large")
     assert (tmp_path / "p.out").read_text() == "old"
     assert files(tmp_path) == ["m.tng", "many.csv", "p.out", "weather.csv"]
 
@@ -286,7 +294,7 @@ def test_closed_standard_streams(model, weather, tmp_path, monkeypatch, capsys):
         patch.setattr(sys, "stdout", None)
         assert main(["predict", str(model), str(weather)]) == 1
         assert main(["predict", str(model), str(weather), "-o", str(tmp_path / "p.csv")]) == 0
-    said = "tanager: standard input cannot be read: it is closed\ntanager: standard output cannot be written: it is closed\n"
+    said = "tanager: cannot read standard input: it is closed\ntanager: cannot write standard output: it is closed\n"
     assert capsys.readouterr().err == said
 
 
@@ -295,7 +303,7 @@ def test_absent_packages_are_named(run, monkeypatch):
     monkeypatch.delitem(sys.modules, "tanager.cli.tables.csv_reader", raising=False)
     monkeypatch.delitem(sys.modules, "tanager.cli.tables.training", raising=False)
     done = run("fit", "a.csv", "--class", "y", "-o", "m")
-    one_sentence(done, 1, "pyarrow is needed for files: pip install 'tanager[cli]'")
+    one_sentence(done, 1, "pyarrow is required to read files: pip install 'tanager[cli]'")
 
 
 def test_mistakes_of_ours_are_one_sentence_too(run, model, monkeypatch):
@@ -303,7 +311,7 @@ def test_mistakes_of_ours_are_one_sentence_too(run, model, monkeypatch):
         raise RuntimeError("what\nis this")
 
     monkeypatch.setattr("tanager.cli.model_facts.facts", broken)
-    one_sentence(run("inspect", model), 1, "unexpected RuntimeError: what is this; TANAGER_DEBUG=1")
+    one_sentence(run("inspect", model), 1, "internal error (RuntimeError): what is this; set TANAGER_DEBUG=1")
 
 
 def test_every_option_of_every_command_is_explained():

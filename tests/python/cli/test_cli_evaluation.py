@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tanager as tg
-from tanager.cli.trials import limited
+from tanager.cli.trials import run_with_limit
 from tanager.evaluation import compare, cross_validate
 
 
@@ -107,7 +107,7 @@ def test_compare_gives_up_what_lasts(run, squares, monkeypatch):
     monkeypatch.setattr(tg.AODEClassifier, "fit", endless)
     shown = run.well("compare", squares, "--class", "y", "--folds", "3", "--methods", "aode", "naive", "--limit", "2")
     assert "aode" in shown
-    assert "given up after 2 s" in shown
+    assert "stopped after 2 s (time limit)" in shown
     assert "\nnaive " in shown
 
 
@@ -126,14 +126,14 @@ def test_limited_work_ends_with_the_interrupt(monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        limited(work, None)
+        run_with_limit(work, None)
     assert ended.is_set()
 
 
 def test_all_methods_fail(run, weather):
     done = run("compare", weather, "--class", "play", "--methods", "tan+wanbia", "--folds", "2")
     assert done.code == 2
-    assert done.err == "tanager: no method could be judged\n"
+    assert done.err == "tanager: no method could be evaluated\n"
 
 
 def test_inspect(run, squares, tmp_path, monkeypatch):
@@ -202,7 +202,7 @@ def test_report(run, squares, tmp_path):
     assert f"| AUC | {tg.evaluation.auc(data.y, proba, clf.classes_):.4f} |" in text
     right = (clf.predict(data.X) == data.y) & (data.y == "negative")
     assert f"| negative | **{right.sum()}** |" in text
-    assert "## Whether probabilities can be trusted" in text
+    assert "## Calibration" in text
     assert "| top-left-square | 3 | b, o, x |" in text
     without = run.well("report", tmp_path / "m.tng", "-o", "-")
     assert "Scores" not in without
@@ -214,7 +214,7 @@ def test_report_counts_unknown_classes_as_wrong(run, weather, tmp_path):
     (tmp_path / "new.csv").write_text("sky,wind,day,code,truth\nsun,3,1,007,yes\nsun,3,1,007,never\n")
     arguments = ("report", tmp_path / "m.tng", "--data", tmp_path / "new.csv", "--class", "truth")
     text = run.well(*arguments, "-o", "-")
-    assert "1 rows are of classes that the model does not know" in text
+    assert "1 rows have a class that the model does not know" in text
     assert "| accuracy | 0.5000 |" in text
     assert "| log score (less is better) | inf |" in text
 
@@ -240,10 +240,10 @@ def test_a_report_never_replaces_what_it_reads(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "model")
     before = (tmp_path / "model").read_bytes()
     done = run("report", tmp_path / "model", "-o", tmp_path / "model")
-    assert (done.code, "would replace the model" in done.err) == (2, True)
+    assert (done.code, "would overwrite the model" in done.err) == (2, True)
     rows = weather.read_bytes()
     done = run("report", tmp_path / "model", "--data", weather, "-o", weather)
-    assert (done.code, f"would replace the table {weather}" in done.err) == (2, True)
+    assert (done.code, f"would overwrite the data {weather}" in done.err) == (2, True)
     assert weather.read_bytes() == rows
     assert run.well("report", tmp_path / "model") == f"{tmp_path / 'model.html'}\n"
     assert (tmp_path / "model").read_bytes() == before

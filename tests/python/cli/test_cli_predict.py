@@ -127,7 +127,7 @@ def test_a_label_that_looks_missing_is_told_of(run, tmp_path):
     (tmp_path / "new.csv").write_text("x\nNA\n")
     done = run("predict", tmp_path / "m.tng", tmp_path / "new.csv")
     assert done.code == 0
-    assert "the model knows the value 'NA' of 'x', which is read as missing" in done.err
+    assert "'NA' is a category of 'x' in the model, but is read as missing" in done.err
     assert run("predict", tmp_path / "m.tng", tmp_path / "new.csv", "--missing", "?").err == ""
 
 
@@ -138,7 +138,7 @@ def test_models_without_names_take_columns_by_position(run, tmp_path):
     rows = rows_of(run.well("predict", tmp_path / "m.tng", tmp_path / "new.csv", "--ignore", "id"))
     assert [row[0] for row in rows] == ["predicted", "p", "q"]
     done = run("predict", tmp_path / "m.tng", tmp_path / "new.csv")
-    assert (done.code, "needs 2 of them in its order" in done.err) == (2, True)
+    assert (done.code, "expected its 2 columns in order" in done.err) == (2, True)
 
 
 def test_no_rows_give_a_header_only(run, weather, tmp_path):

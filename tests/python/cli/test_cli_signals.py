@@ -95,12 +95,12 @@ def test_signals_that_the_caller_ignores_are_ignored(start, model, tmp_path):
 # Where an exception would be dropped, as in C modules that are just being imported, in destructors and the like.
 DEAF = """
 import os, signal, sys, time
-from tanager.cli.tables.spool import KeptFile
-from tanager.cli.signals import ended_by_signals
+from tanager.cli.tables.spool import TemporaryFile
+from tanager.cli.signals import exit_on_signals
 from tanager._utils.files import atomic_write
 
-with ended_by_signals(program=True), atomic_write("p.csv"):
-    kept = KeptFile()
+with exit_on_signals(program=True), atomic_write("p.csv"):
+    kept = TemporaryFile()
     try:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tanager.cli.column_warnings import doubt_about
+from tanager.cli.column_warnings import column_warning
 
 
 def labels(n, form):
@@ -14,18 +14,18 @@ def labels(n, form):
 @pytest.mark.parametrize(
     ("values", "n_rows", "part"),
     [
-        (labels(60, "C{:05}"), 100, "60 different values in 100 rows"),
-        (list(range(60)), 100, "60 different values in 100 rows"),
-        ([*labels(60, "{}.25"), "k.A.", "unknown"], 1000, "numbers, but also 'k.A.', 'unknown', so that all its 62"),
-        ([*labels(300, "{}"), *"abcd"], 1000, "numbers, but also 'a', 'b', 'c' and 1 more"),
+        (labels(60, "C{:05}"), 100, "60 distinct values in 100 rows"),
+        (list(range(60)), 100, "60 distinct values in 100 rows"),
+        ([*labels(60, "{}.25"), "k.A.", "unknown"], 1000, "numbers but also 'k.A.', 'unknown', so its 62 values"),
+        ([*labels(300, "{}"), *"abcd"], 1000, "numbers but also 'a', 'b', 'c' and 1 more"),
         (labels(60, "{},25"), 1000, "numbers with a decimal comma"),
         (labels(28, "2024-01-{:02}"), 1000, "28 dates"),
         (labels(28, "{}.1.2024"), 1000, "28 dates"),
-        (list(range(60)), 1000, "60 whole numbers"),
+        (list(range(60)), 1000, "60 distinct integers"),
     ],
 )
 def test_what_is_strange_is_said(values, n_rows, part):
-    doubt = doubt_about("x", values, n_rows)
+    doubt = column_warning("x", values, n_rows)
     assert part in doubt
     assert doubt.startswith("column 'x' ")
 
@@ -41,7 +41,7 @@ def test_what_is_strange_is_said(values, n_rows, part):
     ],
 )
 def test_what_is_not_is_not(values, n_rows):
-    assert doubt_about("x", values, n_rows) == ""
+    assert column_warning("x", values, n_rows) == ""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_fit_says_it_and_goes_on(run, table, tmp_path):
     done = run("fit", table, "--class", "class", "-o", tmp_path / "m.tng")
     assert done.code == 0
     assert done.err.count("\n") == 1
-    assert done.err.startswith("tanager: warning: column 'Kunden-ID' has 60 different values in 60 rows")
+    assert done.err.startswith("tanager: warning: column 'Kunden-ID' looks like an ID (60 distinct values in 60 rows)")
     run.well("fit", table, "--class", "class", "--ignore", "Kunden-ID", "-o", tmp_path / "m.tng")
 
 

@@ -1,4 +1,4 @@
-"""``tanager compare``: many classifiers on one table, best first."""
+"""``tanager compare``: cross-validate many classifiers and rank them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from ..options import add_columns, add_data, add_folds, add_json, add_running, add_settings
 
 HELP = """
-Cross-validate many classifiers on the same folds of one table, and print them
-best first: accuracy, log score (the mean of -ln P(true class), of which less
-is better), seconds for all folds, and the number of parameters when learned
-from all rows. A mark shows where a score is worse than the best of its column
-by more than chance: p < 0.05 in the t-test that is corrected for training rows
-that folds share.
+Cross-validate many classifiers on the same folds and print them, best first:
+accuracy, log loss (the mean of -ln P(true class); smaller is better), seconds
+for all folds, and the number of parameters when fitted on all rows. A mark
+shows scores that are significantly worse than the best of their column:
+p < 0.05 in the corrected resampled t-test, which allows for training rows that
+folds share.
 
-A method that fails, or that takes longer than --limit, says so in its row.
+Methods that fail or exceed --limit are listed below the table.
 
 examples:
   tanager compare weather.csv --class play
@@ -27,15 +27,15 @@ examples:
   tanager compare iris.csv --class species --methods naive tan tan+elr aode
 """
 
-#: What is compared unless methods are named, from quick to slow.
+#: The default methods, from fast to slow.
 METHODS = (
     *("naive", "tan", "tan-aic", "tan-bic", "acll-tree", "kdb", "aode", "tbmatan", "sstbmatan"),
     *("naive+data-temperature", "naive+model-averaged", "naive+attribute-weighted", "tan+softened"),
     *("tan+data-temperature", "acll-tree+acll-optimal", "naive+wanbia", "naive+elr", "tan+elr", "tan-bic+elr"),
     *("forward-join", "backward-join", "super-parent", "hill-climb", "pc", "three-phase"),
 )
-#: These differ from others only where cells are missing.
-FOR_MISSING_CELLS = ("naive+em", "tan+em")
+#: Added by default if values are missing; otherwise they equal other methods.
+FOR_MISSING_VALUES = ("naive+em", "tan+em")
 DEFAULT_LIMIT = 30.0
 ALPHA = 0.05
 
@@ -47,18 +47,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--methods",
         nargs="+",
         metavar="METHOD",
-        help="structures, or structure+parameters, by the names that 'tanager fit --help' lists (default: "
-        f"{', '.join(METHODS)}; with missing cells also {', '.join(FOR_MISSING_CELLS)})",
+        help="structure or structure+parameters, by the names listed in 'tanager fit --help' (default: "
+        f"{', '.join(METHODS)}; with missing values also {', '.join(FOR_MISSING_VALUES)})",
     )
     add_folds(parser)
     parser.add_argument(
-        "--by", choices=("accuracy", "log_score"), default="accuracy", help="what 'best' means (default: accuracy)"
+        "--by", choices=("accuracy", "log_score"), default="accuracy", help="score to sort by (default: accuracy)"
     )
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
         type=float,
-        help=f"give up a method that takes longer (default: {DEFAULT_LIMIT:g}; none for methods that --methods names)",
+        help=f"time limit per method (default: {DEFAULT_LIMIT:g}; none for methods given by --methods)",
     )
     add_json(parser)
     add_columns(parser)
@@ -67,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Cross-validate every method, and show."""
+    """Cross-validate all methods and print the ranking."""
     from ..learners import build, parse_method
     from ..tables.training import LabeledTable
     from ..trials import try_methods
@@ -75,14 +75,14 @@ def run(options: argparse.Namespace) -> None:
     names = list(dict.fromkeys(options.methods or METHODS))
     pairs = {name: parse_method(name) for name in names}
     if not options.methods and options.settings:
-        raise ValueError("--set needs --methods, since not all methods have the same settings")
+        raise ValueError("--set requires --methods, because the default methods have different settings")
     X, y, weights = LabeledTable(options).arrays()
     if not options.methods and any(column.null_count for column in X.columns):
-        pairs |= {name: parse_method(name) for name in FOR_MISSING_CELLS}
+        pairs |= {name: parse_method(name) for name in FOR_MISSING_VALUES}
     classifiers = {name: build(*pair, options) for name, pair in pairs.items()}
     limit = options.limit or (None if options.methods else DEFAULT_LIMIT)
-    with _bar(len(classifiers)) as tell:
-        trials = list(try_methods(classifiers, X, y, weights, options.folds, options.seed, limit, tell))
+    with _bar(len(classifiers)) as advance:
+        trials = list(try_methods(classifiers, X, y, weights, options.folds, options.seed, limit, advance))
     done, failed = ranked(trials, options.by)
     if options.json:
         json.dump([trial.as_json() for trial in [*done, *failed]], sys.stdout, indent=2)
@@ -90,11 +90,11 @@ def run(options: argparse.Namespace) -> None:
     else:
         _show(done, failed, f"{X.num_rows:,} rows, {X.num_columns:,} features, {options.folds} folds", options.by)
     if not done:
-        raise ValueError("no method could be judged")
+        raise ValueError("no method could be evaluated")
 
 
 def ranked(trials: Sequence[Any], by: str) -> tuple[list[Any], list[Any]]:
-    """Return the trials that went well, best first and with the marks of those that are worse, and the others."""
+    """Return the successful trials, best first, with significant differences marked; and the failed ones."""
     from ...evaluation import compare
     from ...evaluation._result import CrossValidation
 
@@ -103,13 +103,13 @@ def ranked(trials: Sequence[Any], by: str) -> tuple[list[Any], list[Any]]:
     if not done:
         return [], failed
     other = "log_score" if by == "accuracy" else "accuracy"
-    done.sort(key=lambda trial: (trial.badness(by), trial.badness(other)))
-    whole = CrossValidation.joined([trial.result for trial in done])
+    done.sort(key=lambda trial: (trial.sort_key(by), trial.sort_key(other)))
+    joined = CrossValidation.joined([trial.result for trial in done])
     for score in ("accuracy", "log_score"):
-        best = min(done, key=lambda trial: trial.badness(score))
+        best = min(done, key=lambda trial: trial.sort_key(score))
         best.best_in.add(score)
         if len(done) > 1:
-            for test in compare(whole, score, baseline=best.name):
+            for test in compare(joined, score, baseline=best.name):
                 if test.corrected_t_p < ALPHA:
                     next(trial for trial in done if trial.name == test.first).worse_in.add(score)
     return done, failed
@@ -124,9 +124,9 @@ def _bar(total: int) -> Any:
 def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> None:
     from rich.text import Text
 
-    from ..terminal import console, plain_table, print_table
+    from ..terminal import make_console, plain_table, print_table
 
-    screen = console()
+    console = make_console()
     table = plain_table(title=title)
     table.add_column("method", no_wrap=True)
     for heading in ("accuracy %", "log score", "seconds", "parameters"):
@@ -140,13 +140,16 @@ def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> No
         parameters = "–" if trial.n_parameters is None else f"{trial.n_parameters:,}"
         table.add_row(trial.name, *texts, trial.shown_seconds, parameters)
     if done:
-        print_table(screen, table)
+        print_table(console, table)
     width = max([len(trial.name) for trial in done], default=20)
     for trial in failed:
-        screen.print(Text(f"{trial.name:{width}}  {trial.failure}"), style="dim")
+        console.print(Text(f"{trial.name:{width}}  {trial.failure}"), style="dim")
     marked = any(trial.worse_in for trial in done)
     order = {"accuracy": "accuracy", "log_score": "log score"}[by]
     legend = f"best {order} first; mean ± standard deviation over the folds"
-    screen.print(
-        Text(legend + (f"\n▾ worse than the best of its column: corrected t-test, p < {ALPHA}" if marked else ""))
+    console.print(
+        Text(
+            legend
+            + (f"\n▾ significantly worse than the best of its column (corrected t-test, p < {ALPHA})" if marked else "")
+        )
     )

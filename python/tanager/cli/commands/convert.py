@@ -1,4 +1,4 @@
-"""``tanager convert``: tables, model files and networks in another format."""
+"""``tanager convert``: data, model files and networks in another format."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ if TYPE_CHECKING:
     from ...network import Network
 
 HELP = """
-Rewrite a table in another format (CSV, Parquet, Arrow), a model file in the
-newest format, or a network in the format of other tools: BIF and XMLBIF in and
-out, ONNX out.
+Convert data between CSV, Parquet and Arrow, a model file to the newest format
+version, or a network to and from BIF and XMLBIF and to ONNX.
 
-A column of a CSV file becomes one of whole numbers or of numbers if all its
-cells are; a leading zero, as in 007, makes it text, and so does --text.
-Everything is read in batches. A model file keeps its counts, if it has them,
-unless --without-counts leaves them out, which makes it smaller. Networks of
-other tools do not tell which variable is to be predicted: --class does.
+A CSV column becomes an integer or float column if all its values are; a leading
+zero, as in 007, keeps it text, and so does --text. Data are read in batches. A
+model file keeps its counts, if any, unless --without-counts drops them to save
+space. BIF and XMLBIF files do not specify which variable is the class: name it
+with --class.
 
 examples:
   tanager convert sales.csv sales.parquet
@@ -35,25 +34,25 @@ _ENDINGS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xm
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    add_data(parser, what="what to read: a model file, or a table")
+    add_data(parser, what="input: a model file, a .bif or .xml network, or data")
     parser.add_argument(
         "output",
         metavar="OUTPUT",
-        help="what to write: .csv, .csv.gz, .parquet, .arrow, .arrows, .tng, .bif, .xml, .onnx, or -",
+        help="output: .csv, .csv.gz, .parquet, .arrow, .arrows, .tng, .bif, .xml, .onnx, or - for standard output",
     )
     add_output_format(parser, "CSV for standard output")
+    parser.add_argument("--ignore", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns to drop")
     parser.add_argument(
-        "--ignore", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns of a table to leave out"
+        "--text", metavar="COLUMN", nargs="+", action="extend", default=[], help="CSV columns to keep as text"
     )
     parser.add_argument(
-        "--text", metavar="COLUMN", nargs="+", action="extend", default=[], help="columns of a CSV file that stay text"
+        "--class", dest="class_name", metavar="NAME", help="the class variable of a BIF or XMLBIF network"
     )
-    parser.add_argument("--class", dest="class_name", metavar="NAME", help="the class of a network in BIF or XMLBIF")
-    parser.add_argument("--without-counts", action="store_true", help="leave the counts out of a model file")
+    parser.add_argument("--without-counts", action="store_true", help="drop the counts of a model file")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Convert a model file or a table."""
+    """Convert a network, a model file or data."""
     from ..tables.formats import DASH, input_format
 
     if _network_format(options.data) or _network_format(options.output):
@@ -71,15 +70,15 @@ def _convert_model(options: argparse.Namespace) -> None:
     from ..errors import InputError
     from ..model_facts import read_model
     from ..tables.formats import DASH, ending_format
-    from ..tables.writers import whole_file
+    from ..tables.writers import output_file
 
     if options.output != DASH and ending_format(options.output) not in (None, "model"):
         raise InputError(
-            f"{options.data} is a model file, which cannot be converted to a table such as {options.output}"
+            f"cannot convert the model file {options.data} to {options.output}; use .tng, .bif, .xml or .onnx"
         )
     content = read_model(options.data)
     keep = content.counts is not None and not options.without_counts
-    with whole_file(options.output) as file:
+    with output_file(options.output) as file:
         file.write(to_model(from_model(content), with_counts=keep).to_bytes())
 
 
@@ -95,25 +94,25 @@ def _convert_table(options: argparse.Namespace) -> None:
 
     form = output_format(options.output, options.output_format, "csv" if options.output == DASH else None)
     if form == "model":
-        raise InputError(f"{options.data} is a table, which cannot be converted to a model; 'tanager fit' learns one")
+        raise InputError(f"cannot convert the data {options.data} to a model; train one with 'tanager fit'")
     sources = open_data(options)
     names = sources[0].names
     for name in [*options.ignore, *options.text]:
         if name not in names:
-            raise no_column(sources[0].shown, name, names, "to leave out" if name in options.ignore else "to stay text")
+            raise no_column(sources[0].display_name, name, names, "--ignore" if name in options.ignore else "--text")
     columns = [name for name in names if name not in options.ignore]
     if not columns:
-        raise InputError("all columns are to be left out, so that nothing is left to write")
+        raise InputError("--ignore drops all columns; there is nothing to write")
     if form == "csv" and _is_csv(sources[0]) and not options.missing:
-        table: Any = _AsItIs(sources, columns)  # text to text: nothing needs a type
+        table: Any = _VerbatimText(sources, columns)  # text to text: no types needed
     else:
         table = TypedTable(sources, columns, text=options.text)
     schema = pa.schema(list(table.types.items()))
     with (
         table_writer(options.output, form, schema, delimiter=options.delimiter or ",") as writer,
-        rows_bar("converting") as tell,
+        rows_bar("converting") as advance,
     ):
-        for batch in table.batches(tell):
+        for batch in table.batches(advance):
             writer.write(batch)
 
 
@@ -123,8 +122,8 @@ def _is_csv(source: Any) -> bool:
     return isinstance(source, CsvSource)
 
 
-class _AsItIs:
-    """The cells of CSV files as they stand there, markers of missing cells included."""
+class _VerbatimText:
+    """The fields of CSV files, unchanged, including markers of missing values."""
 
     def __init__(self, sources: Any, columns: list[str]) -> None:
         from ..tables.csv_reader import CODED_TEXT
@@ -132,29 +131,28 @@ class _AsItIs:
         self._sources = sources
         self.types = dict.fromkeys(columns, CODED_TEXT)
 
-    def batches(self, tell: Any) -> Any:
-        """Yield the cells."""
+    def batches(self, advance: Any) -> Any:
+        """Yield record batches of text."""
         for source in self._sources:
-            yield from source.read(self.types, tell)
+            yield from source.read(self.types, advance)
 
 
 def _network_format(name: str) -> str | None:
-    """Return the format of a network that the ending of a file name tells, or None."""
+    """Return the network format of a file name, or None."""
     return _ENDINGS.get(Path(name).suffix.lower())
 
 
 def _convert_network(options: argparse.Namespace) -> None:
-    """Convert a network: from a model file or a format of other tools to either."""
+    """Convert a network between model files, BIF, XMLBIF and ONNX."""
     from ..._model_file import to_model
     from ..errors import InputError
     from ..tables.formats import ending_format
-    from ..tables.writers import whole_file
+    from ..tables.writers import output_file
 
     form = _network_format(options.output)
     if form is None and ending_format(options.output) != "model":
         raise InputError(
-            f"{options.data} holds a network, which cannot be converted to {options.output}; it can be to .tng, .bif, .xml "
-            "and .onnx"
+            f"cannot convert the network {options.data} to {options.output}; use .tng, .bif, .xml or .onnx"
         )
     network = _read_network(options.data, options.class_name)
     if form is None:
@@ -163,7 +161,7 @@ def _convert_network(options: argparse.Namespace) -> None:
         data = _onnx_bytes(network)
     else:
         data = ((network.to_bif() if form == "bif" else network.to_xmlbif()) or "").encode()
-    with whole_file(options.output) as file:
+    with output_file(options.output) as file:
         file.write(data)
 
 
@@ -176,7 +174,7 @@ def _read_network(name: str, class_name: str | None) -> Network:
 
     form = _network_format(name)
     if form == "onnx":
-        raise InputError(f"{name} is an ONNX model, which can be written only")
+        raise InputError(f"cannot read {name}: ONNX is supported as an output format only")
     if form is not None:
         try:
             return (read_bif if form == "bif" else read_xmlbif)(Path(name), class_name)
@@ -184,9 +182,11 @@ def _read_network(name: str, class_name: str | None) -> Network:
             raise InputError(str(error).replace("class_name must say", "--class must say")) from None
     network = getattr(from_model(read_model(name)), "network_", None)
     if not isinstance(network, Network):
-        raise InputError(f"{name} holds an average of many networks, which only a model file can hold")
+        raise InputError(
+            f"cannot export {name}: it contains an average of many networks, which only model files support"
+        )
     if class_name not in (None, network.class_name):
-        raise InputError(f"the class of {name} is {network.class_name!r}, but --class is {class_name!r}")
+        raise InputError(f"expected --class {network.class_name!r}, the class of {name}, got {class_name!r}")
     return network
 
 
@@ -197,6 +197,6 @@ def _onnx_bytes(network: Network) -> bytes:
     try:
         made = to_onnx(network)
     except ImportError:
-        raise InputError("onnx is needed to write .onnx files: pip install 'tanager[onnx]'") from None
+        raise InputError("onnx is required to write .onnx files: pip install 'tanager[onnx]'") from None
     data: bytes = made.SerializeToString()
     return data

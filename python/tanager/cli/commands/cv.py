@@ -1,4 +1,4 @@
-"""``tanager cv``: one classifier by cross-validation."""
+"""``tanager cv``: cross-validate one classifier."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from ..options import add_columns, add_data, add_folds, add_json, add_learner, add_running
 
 HELP = """
-Judge one classifier by cross-validation: every fold, and mean ± deviation.
+Cross-validate one classifier: scores of each fold, mean and standard deviation.
 
-Folds are stratified and the same for every classifier with the same --seed.
-In every fold all is learned from its training rows alone: structure,
+Folds are stratified, and the same for all classifiers with the same --seed. In
+each fold the classifier is fitted on the training rows alone: structure,
 parameters, categories and cut points.
 
 examples:
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-structure",
         action="store_true",
-        help="learn the structure once, from all rows, and only the parameters in every fold",
+        help="learn the structure once, on all rows, and refit only the parameters in each fold",
     )
     add_json(parser)
     add_columns(parser)
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Cross-validate, and show."""
+    """Cross-validate and print the scores."""
     from ...evaluation import cross_validate
     from ..learners import make_classifier
     from ..tables.training import LabeledTable
@@ -76,13 +76,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 def method_name(options: argparse.Namespace) -> str:
-    """Return the name of the classifier as papers write it."""
+    """Return the method as structure or structure+parameters."""
     name: str = options.structure
     return name if options.parameters is None else f"{name}+{options.parameters}"
 
 
 def as_json(result: Any) -> dict[str, Any]:
-    """Return the scores of every fold, and their means; infinite ones as JSON knows them not: null."""
+    """Return the scores of each fold and their means; infinite values, which JSON lacks, become null."""
     (name,) = result.names
 
     def finite(value: float) -> float | None:
@@ -105,7 +105,7 @@ def as_json(result: Any) -> dict[str, Any]:
 
 
 def _show(result: Any, method: str) -> None:
-    from ..terminal import console, plain_table, print_table
+    from ..terminal import make_console, plain_table, print_table
 
     (name,) = result.names
     table = plain_table(title=f"{method}, {result.n_folds}-fold cross-validation")
@@ -121,4 +121,4 @@ def _show(result: Any, method: str) -> None:
     seconds = [f"{part[name].mean():.3g}" for part in (result.fit_seconds, result.predict_seconds)]
     table.add_row("mean", "", *(f"[bold]{mean}[/bold]" for mean in means), *seconds)
     table.add_row("±", "", *stds, "", "")
-    print_table(console(), table)
+    print_table(make_console(), table)

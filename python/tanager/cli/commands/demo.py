@@ -1,4 +1,4 @@
-"""``tanager demo``: the whole road on tables that come with the package."""
+"""``tanager demo``: a tour of the library on bundled datasets."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from ...evaluation import CrossValidation, cross_validate
 from ..tables.training import NamedLabels
 
 HELP = """
-Learn naive Bayes and TAN on tables that come with the package, cross-validate
-them beside scikit-learn's CategoricalNB, save a model, load it again, predict,
-and write a report to open in a browser.
+Cross-validate naive Bayes and TAN on bundled datasets, next to scikit-learn's
+CategoricalNB; then fit, save and load a model, predict with it, and write an
+HTML report.
 
 examples:
   tanager demo
@@ -52,13 +52,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=Path("tanager-demo"),
-        help="folder for model, predictions, comparison and report (default: tanager-demo)",
+        help="output folder for the model, predictions, comparison and report (default: tanager-demo)",
     )
     parser.add_argument(
         "--folds", metavar="N", type=int, default=10, help="number of cross-validation folds (default: 10)"
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="seed of the folds (default: 0)")
-    parser.add_argument("--tables", nargs="+", metavar="NAME", help="tables to use (default: a small tour)")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="random seed of the folds (default: 0)")
+    parser.add_argument(
+        "--tables", nargs="+", metavar="NAME", help="bundled datasets to use (default: a small selection)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -67,14 +69,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 class CategoricalNBPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """scikit-learn's naive Bayes with what it needs before it: codes, made from the same categories or MDL cuts."""
+    """scikit-learn's naive Bayes, with features encoded from the same categories or MDLP bins."""
 
     def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
 
     @classmethod
     def for_table(cls, X: Array) -> CategoricalNBPeer:
-        """Make one that knows all categories of a table, since it cannot meet unseen ones; cuts are found in every fit."""
+        """Return one that knows all categories, since it does not support unseen ones; bins are found in each fit."""
         if X.dtype.kind == "f":
             return cls(MDLPDiscretizer())
         return cls(OrdinalEncoder(categories=[np.unique(column) for column in X.T]))
@@ -106,24 +108,24 @@ class CategoricalNBPeer(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
 
 def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[str] | None = None) -> None:
-    """Learn, compare, save, load, predict and write a report.
+    """Fit, compare, save, load, predict and write a report.
 
     Parameters
     ----------
     output : Path
-        Folder for the model file, the predictions, the comparison and the report; made if need be.
+        Folder for the model file, predictions, comparison and report; created if necessary.
     folds, seed : int
-        Cross-validation: number of stratified folds, and the seed they are drawn with.
+        Number of stratified cross-validation folds, and their random seed.
     tables : sequence of str or None
         Names for `tanager.datasets.load`.
     """
     names = list(tables or TABLES)
     if folds < 2:
-        raise ValueError(f"at least 2 folds are needed, but {folds} were asked for")
-    data = {name: datasets.load(name) for name in names}  # a wrong name fails before anything is written
+        raise ValueError(f"expected at least 2 folds, got {folds}")
+    data = {name: datasets.load(name) for name in names}  # an unknown name fails before anything is written
     output.mkdir(parents=True, exist_ok=True)
     console = Console()
-    console.print(f"[bold]tanager demo[/bold]: {len(names)} tables, {folds}-fold cross-validation, seed {seed}\n")
+    console.print(f"[bold]tanager demo[/bold]: {len(names)} datasets, {folds}-fold cross-validation, seed {seed}\n")
     results = _compare(console, data, folds, seed)
     _show(console, data, results)
     network, written = _save_and_reload(console, data[names[0]], output, seed)
@@ -132,9 +134,9 @@ def run_demo(output: Path, *, folds: int = 10, seed: int = 0, tables: Sequence[s
     report = written.pop("report")
     written |= {"comparison": comparison, "report": report}
     console.print()
-    for what, path in written.items():
-        console.print(f"{what:12} {path}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"\nOpen {report} in a browser to look into the model.", markup=False, soft_wrap=True)
+    for label, path in written.items():
+        console.print(f"{label:12} {path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"\nOpen {report} in a browser to explore the model.", markup=False, soft_wrap=True)
 
 
 def _methods(X: Array) -> dict[str, Any]:
@@ -161,7 +163,7 @@ def _compare(console: Console, data: dict[str, datasets.Dataset], folds: int, se
 def _rows(
     data: dict[str, datasets.Dataset], results: dict[str, CrossValidation]
 ) -> Iterator[tuple[str, str, list[tuple[str, bool]]]]:
-    """Yield (table, shape, cells): the accuracy and log score of every method, and whether it is the best."""
+    """Yield (dataset, shape, cells): accuracy and log loss of every method, and whether it is the best."""
     for name, table in data.items():
         means = results[name].mean.values()
         best = min(round(mean["log_score"], 3) for mean in means)
@@ -184,14 +186,14 @@ def _seconds(results: dict[str, CrossValidation]) -> dict[str, tuple[float, floa
 
 
 def _plain_table(**options: Any) -> Table:
-    # No lines: all columns fit a terminal of 80.
+    # No lines, to fit all columns into 80 characters.
     return Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold", **options)
 
 
 def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str, CrossValidation]) -> None:
-    title = "accuracy in percent / log score; the best log score is bold"
+    title = "accuracy in percent / log loss; the best log loss is bold"
     table = _plain_table(title=title, title_justify="left")
-    table.add_column("table")
+    table.add_column("dataset")
     table.add_column("size", justify="right")
     for method in next(iter(results.values())).names:
         table.add_column(method, justify="right")
@@ -202,12 +204,12 @@ def _show(console: Console, data: dict[str, datasets.Dataset], results: dict[str
 
 
 def _save_and_reload(console: Console, table: datasets.Dataset, output: Path, seed: int) -> tuple[str, dict[str, Path]]:
-    console.print(f"\nTAN on two thirds of {table.name}, saved, loaded again and asked for the first rows:")
+    console.print(f"\nTAN fitted on two thirds of {table.name}, saved and loaded; predictions of the first rows:")
     model, predictions, report = output / f"{table.name}.tng", output / "predictions.csv", output / "report.html"
     X = pa.table({name: table.X[:, i] for i, name in enumerate(table.feature_names)})
-    learned_from, held_out = _two_parts(table.y, seed)
-    labels = NamedLabels(table.y[learned_from], table.target_name)
-    TANClassifier().fit(X.take(learned_from), labels).save(model)
+    train, held_out = _train_test_split(table.y, seed)
+    labels = NamedLabels(table.y[train], table.target_name)
+    TANClassifier().fit(X.take(train), labels).save(model)
     clf: Any = load(model)  # a TANClassifier again
     proba, predicted = clf.predict_proba(X), clf.predict(X)
     with predictions.open("w", newline="", encoding="utf-8") as file:
@@ -215,21 +217,21 @@ def _save_and_reload(console: Console, table: datasets.Dataset, output: Path, se
         writer.writerow(["row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)])
         for i, row in enumerate(proba):
             writer.writerow([i, table.y[i], predicted[i], *(f"{p:.6f}" for p in row)])
-    what = f"the third of {table.name} that it was not learned from"
+    what = f"the held-out third of {table.name}"
     outcome = judge(clf, X.take(held_out), table.y[held_out], what)
     write_text(report, report_html(clf, outcome, model.name))
-    shown = _plain_table()
+    preview = _plain_table()
     for heading in ("row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)):
-        shown.add_column(str(heading), justify="right")
+        preview.add_column(str(heading), justify="right")
     for i in range(min(5, len(proba))):
-        shown.add_row(str(i), str(table.y[i]), str(predicted[i]), *(f"{p:.3f}" for p in proba[i]))
-    console.print(shown)
+        preview.add_row(str(i), str(table.y[i]), str(predicted[i]), *(f"{p:.3f}" for p in proba[i]))
+    console.print(preview)
     console.print(repr(clf.network_), markup=False, highlight=False)
     return repr(clf.network_), {"model": model, "predictions": predictions, "report": report}
 
 
-def _two_parts(y: Array, seed: int) -> tuple[Array, Array]:
-    """Return rows to learn from and a third to judge by, the same share of every class in both."""
+def _train_test_split(y: Array, seed: int) -> tuple[Array, Array]:
+    """Return training rows and a held-out third, stratified by class."""
     classes, codes = encode_labels(y)
     fold = _core.stratified_folds(codes, len(classes), 3, seed)
     return np.flatnonzero(fold > 0), np.flatnonzero(fold == 0)
@@ -242,14 +244,14 @@ def _comparison(
     lines = [
         "# tanager demo",
         "",
-        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log score; the best log score is bold.",
-        "CategoricalNB is scikit-learn's, given the same categories or the same MDL cuts.",
+        f"{folds}-fold stratified cross-validation, seed {seed}. Accuracy in percent / log loss; the best log loss is bold.",
+        "CategoricalNB is scikit-learn's, with the same categories or MDLP bins.",
         "",
-        f"| table | rows x features | {' | '.join(methods)} |",
+        f"| dataset | rows x features | {' | '.join(methods)} |",
         f"|---|---|{'---:|' * len(methods)}",
     ]
     for name, shape, cells in _rows(data, results):
         lines.append(f"| {name} | {shape} | {' | '.join(f'**{t}**' if best else t for t, best in cells)} |")
     seconds = " | ".join(f"{f:.2f} + {p:.2f} s" for f, p in _seconds(results).values())
-    lines += [f"| time, fit + predict | | {seconds} |", "", f"The saved model: `{network}`", ""]
+    lines += [f"| time, fit + predict | | {seconds} |", "", f"Saved model: `{network}`", ""]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``tanager fit``: learn a classifier and write a model file."""
+"""``tanager fit``: train a classifier and write a model file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from ..options import add_columns, add_data, add_learner, add_running
 
 HELP = """
-Learn a classifier from a table and write a model file.
+Train a classifier on a dataset and write a model file.
 
-Learners that count read the table in batches, whatever its size; searches and
-learners that go through the rows again and again read it whole. CSV files are
-read once before that, to find the types of columns from all rows.
+Count-based learners read the data in batches, so datasets of any size work;
+searches and iterative learners load all rows into memory. CSV files are read
+once more before that, to infer the column types from all rows.
 
 examples:
   tanager fit weather.csv --class play --output weather.tng
@@ -28,12 +28,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     add_data(parser)
     parser.add_argument(
-        "--output", "-o", metavar="MODEL", required=True, help="the model file to write, or - for standard output"
+        "--output", "-o", metavar="MODEL", required=True, help="model file to write, or - for standard output"
     )
     parser.add_argument(
         "--with-counts",
         action="store_true",
-        help="keep the counts in the model file, so that Python can add rows to it",
+        help="store the counts in the model file, so partial_fit can update it in Python",
     )
     add_columns(parser)
     add_learner(parser)
@@ -41,31 +41,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learn and save."""
+    """Fit and save."""
     from ..._model_file import to_model
-    from ..column_warnings import say_doubts
+    from ..column_warnings import warn_about_columns
     from ..learners import make_classifier
     from ..tables.formats import DASH
     from ..tables.training import LabeledTable
-    from ..tables.writers import check_other_file, whole_file
+    from ..tables.writers import check_not_input, output_file
 
     clf = make_classifier(options)
-    check_other_file(options.output, options.data, "the table to learn from")
-    with whole_file(options.output) as file:  # a folder that cannot be written to is found before the work
+    check_not_input(options.output, options.data, "the training data")
+    with output_file(options.output) as file:  # fails early if the folder is not writable
         start = time.perf_counter()
         data = LabeledTable(options)
-        learn(clf, data)
-        clf.set_params(n_jobs=None, verbose=0)  # of this run and not of the model
+        fit_data(clf, data)
+        clf.set_params(n_jobs=None, verbose=0)  # settings of this run, not of the model
         file.write(to_model(clf, with_counts=options.with_counts).to_bytes())
-    say_doubts(clf, clf.counts_.n_rows)
+    warn_about_columns(clf, clf.counts_.n_rows)
     if options.output != DASH:
-        _say_done(clf, data, options.output, time.perf_counter() - start)
+        _print_summary(clf, data, options.output, time.perf_counter() - start)
 
 
-def learn(clf: Any, data: Any) -> None:
-    """Fit a classifier on all rows of a table, in batches where it can.
+def fit_data(clf: Any, data: Any) -> None:
+    """Fit a classifier on all rows, in batches where possible.
 
-    Ctrl-C is an interrupt also where a search would return what it has.
+    Ctrl-C ends the command even during searches, which would otherwise return the best structure so far.
     """
     from ...evaluation._plain_folds import check_interrupted
     from ..learners import needs_all_rows
@@ -82,8 +82,8 @@ def learn(clf: Any, data: Any) -> None:
         check_interrupted(getattr(clf, trace, None))
 
 
-def _say_done(clf: Any, data: Any, name: str, seconds: float) -> None:
+def _print_summary(clf: Any, data: Any, name: str, seconds: float) -> None:
     from ...classifiers._summary import one_line
 
-    rows = "" if data.n_rows is None else f" from {data.n_rows:,} rows"
-    print(f"{name}: {one_line(clf)}; learned{rows} in {seconds:.3g} s")  # noqa: T201
+    rows = "" if data.n_rows is None else f" on {data.n_rows:,} rows"
+    print(f"{name}: {one_line(clf)}; trained{rows} in {seconds:.3g} s")  # noqa: T201

@@ -1,4 +1,4 @@
-"""``tanager inspect``: what a model file holds."""
+"""``tanager inspect``: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..._utils.text import display_label, distinct_labels
 from ..options import add_json
 
 HELP = """
-Show what a model file holds: kind and settings, classes, features with their
-values and parents, number of parameters, and the file's format.
+Show the contents of a model file: type and settings, classes, features with
+their values and parents, number of parameters, and format version.
 
 examples:
   tanager inspect weather.tng
@@ -20,8 +20,8 @@ examples:
   tanager inspect weather.tng --json
 """
 
-_FEW = 6  # values of a feature that are shown
-_WIDEST = 24  # names of features and of their parents, until they are folded
+_MAX_VALUES = 6  # of a feature
+_MAX_WIDTH = 24  # of names of features and parents before they wrap
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,13 +32,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="show the conditional probability table of a feature, or of the class, instead; may be given several times",
+        help="show only the conditional probability table of a feature or the class; may be repeated",
     )
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read a model file, and show."""
+    """Print the contents of a model file."""
     from ..._model_file import from_model
     from ..model_facts import facts, file_facts, read_model, table_of
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _full(table: Any) -> str:
-    """Return all rows of a table, however many."""
+    """Return all rows of a conditional probability table as text."""
     import numpy as np
 
     from ...evaluation._result import aligned
@@ -88,48 +88,50 @@ def _show(found: dict[str, Any]) -> None:
     from rich.cells import cell_len
     from rich.text import Text
 
-    from ..terminal import console, plain_table
+    from ..terminal import make_console, plain_table
 
-    screen = console()
+    console = make_console()
     about = plain_table(show_header=False)
     about.add_column(style="bold")
     about.add_column(overflow="fold")
     for name, value in _lines(found):
         about.add_row(name, Text(value))
-    screen.print(about)
-    screen.print()
+    console.print(about)
+    console.print()
     table = plain_table()
     rows = [_cells_of(feature) for feature in found["features"]]
     widths = [max(cell_len(row[i]) for row in [("feature", "values", "", "parents"), *rows]) for i in range(4)]
     has_parents = any("parents" in feature for feature in found["features"])
-    # Names and parents take what they need up to a limit, and are folded beyond; values of features get the rest.
-    names, parents = min(widths[0], _WIDEST), min(widths[3], _WIDEST) if has_parents else 0
-    room = max(_WIDEST // 2, screen.width - names - widths[1] - parents - 10)
+    # Names and parents wrap beyond a maximum width; values get the remaining space.
+    names, parents = min(widths[0], _MAX_WIDTH), min(widths[3], _MAX_WIDTH) if has_parents else 0
+    room = max(_MAX_WIDTH // 2, console.width - names - widths[1] - parents - 10)
     table.add_column("feature", overflow="fold", min_width=names)
     table.add_column("values", justify="right", no_wrap=True)
-    table.add_column("which", overflow="ellipsis", no_wrap=True, max_width=room)
+    table.add_column("labels", overflow="ellipsis", no_wrap=True, max_width=room)
     if has_parents:
         table.add_column("parents", overflow="fold", min_width=parents)
     for row in rows:
         table.add_row(*map(Text, row[: 4 if has_parents else 3]))
-    screen.print(table)
+    console.print(table)
 
 
 def _cells_of(feature: dict[str, Any]) -> tuple[str, str, str, str]:
-    some = ", ".join(distinct_labels(feature["values"])[:_FEW]) + (", ..." if len(feature["values"]) > _FEW else "")
+    labels = ", ".join(distinct_labels(feature["values"])[:_MAX_VALUES]) + (
+        ", ..." if len(feature["values"]) > _MAX_VALUES else ""
+    )
     parents = feature.get("parents", ())
     return (
         display_label(feature["name"]),
         f"{feature['cardinality']:,}",
-        some,
-        "left out" if parents is None else ", ".join(map(display_label, parents)),
+        labels,
+        "not used" if parents is None else ", ".join(map(display_label, parents)),
     )
 
 
 def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     file = found["file"]
     size = "" if file["bytes"] is None else f", {file['bytes']:,} bytes"
-    counts = "with counts: rows can be added" if file["with_counts"] else "without counts"
+    counts = "with counts (supports partial_fit)" if file["with_counts"] else "without counts"
     classes = ", ".join(f"{label} ({p:.3g})" if p is not None else label for label, p in _class_shares(found))
     lines = [
         ("model", found["summary"]),

@@ -1,4 +1,4 @@
-"""``tanager predict``: the classes of a table's rows."""
+"""``tanager predict``: predict the class of each row."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from ... import _core
 
 HELP = """
-Predict the classes of a table's rows with a model file.
+Predict the class of each row with a model file.
 
-The output has the columns asked for with --keep, then 'predicted', then the
-probability of every class as 'P(class)'. Columns are found by name, in any
-order; further ones do no harm. Cells of CSV files are read as what the model
-knows: 3 finds the whole number 3 in one model and the text "3" in another.
-Rows go through in batches, so that their number does not matter.
+The output contains the columns named by --keep, then 'predicted', then the
+probability of each class as 'P(class)'. Columns are matched by name, in any
+order; other columns are ignored. CSV values are read with the types of the
+model: 3 matches the integer 3 in one model and the text "3" in another. Rows
+are processed in batches, so files of any size work.
 
 examples:
   tanager predict weather.tng today.csv
@@ -30,37 +30,33 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("model", metavar="MODEL", help="the model file, or - for standard input")
-    add_data(parser, what="the rows")
+    add_data(parser, what="the data")
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--output", "-o", metavar="FILE", default="-", help="where to (default: -, that is standard output)"
-    )
-    add_output_format(group, "for standard output, Arrow streams if DATA is one, and otherwise CSV")
+    group.add_argument("--output", "-o", metavar="FILE", default="-", help="output file (default: -, standard output)")
+    add_output_format(group, "for standard output an Arrow stream if DATA is one, otherwise CSV")
     group.add_argument(
         "--keep",
         metavar="COLUMN",
         nargs="+",
         action="extend",
         default=[],
-        help="columns of DATA to write before the predictions, or 'all'; those of CSV files are written as text",
+        help="columns of DATA to copy to the output, or 'all'; those of CSV files are copied as text",
     )
-    group.add_argument(
-        "--without-probabilities", action="store_true", help="write the predicted class only, and no probabilities"
-    )
+    group.add_argument("--without-probabilities", action="store_true", help="write only the predicted class")
     parser.add_argument(
         "--ignore",
         metavar="COLUMN",
         nargs="+",
         action="extend",
         default=[],
-        help="columns that are no features; only for models that were learned without names of columns",
+        help="columns that are not features; only for models trained without column names",
     )
     parser.add_argument(
         "--max-cells",
         metavar="N",
         type=at_least(1),
-        help="limit of exact inference for rows with missing values (default: 16777216); the error message that names "
-        "it says how many cells are needed",
+        help="limit on the size of tables in exact inference for rows with missing values (default: 16777216); the error "
+        "message shows how many cells are needed",
     )
     add_running(parser, seed=False)
 
@@ -73,11 +69,11 @@ def run(options: argparse.Namespace) -> None:
     from ..tables.model_rows import ModelRows
     from ..tables.predictions import predict_batches
     from ..tables.sources import ArrowSource, open_data
-    from ..tables.writers import check_other_file, table_writer
+    from ..tables.writers import check_not_input, table_writer
     from ..terminal import rows_bar
 
-    check_other_file(options.output, options.model, "the model")
-    model, clf = open_predictor(options, "rows")
+    check_not_input(options.output, options.model, "the model")
+    model, clf = open_predictor(options, "data")
     if options.max_cells is not None and hasattr(clf, "network_"):
         clf.network_.max_cells = options.max_cells
     sources = open_data(options)
@@ -91,20 +87,20 @@ def run(options: argparse.Namespace) -> None:
     form = output_format(options.output, options.output_format, default)
     if form == "model":
         raise InputError(
-            f"a table cannot be written to {options.output!r}, which is the name of a model file: let it end in .csv, .csv.gz, "
-            ".parquet, .arrow or .arrows, or give --output-format"
+            f"cannot write predictions to the model file {options.output!r}; use a name that ends in .csv, .csv.gz, .parquet, "
+            ".arrow or .arrows, or set --output-format"
         )
-    answers = Answers(model, clf, rows.kept_fields, with_probabilities=not options.without_probabilities)
+    table = PredictionTable(model, clf, rows.kept_fields, with_probabilities=not options.without_probabilities)
     delimiter = options.delimiter or ","
     with (
-        table_writer(options.output, form, answers.schema, delimiter=delimiter) as writer,
-        rows_bar("predicting") as tell,
+        table_writer(options.output, form, table.schema, delimiter=delimiter) as writer,
+        rows_bar("predicting") as advance,
     ):
-        for kept, proba, classes in predict_batches(clf, rows.batches(tell)):
-            writer.write(answers.batch(kept, proba, classes, coded=form == "csv"))
+        for kept, proba, classes in predict_batches(clf, rows.batches(advance)):
+            writer.write(table.batch(kept, proba, classes, coded=form == "csv"))
 
 
-class Answers:
+class PredictionTable:
     """Predictions as record batches."""
 
     def __init__(self, model: _core.Model, clf: Any, kept: list[Any], *, with_probabilities: bool) -> None:
@@ -116,7 +112,7 @@ class Answers:
         self._names = pa.array(self._texts)
         try:
             self._labels = pa.array(clf.classes_.tolist())
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # classes of several types
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # classes of mixed types
             self._labels = self._names
         names = [f"P({text})" for text in self._texts] if with_probabilities else []
         self._with_probabilities = with_probabilities
@@ -125,12 +121,10 @@ class Answers:
         times = Counter(self.schema.names)
         for field in kept:
             if times[field.name] > 1:
-                raise InputError(
-                    f"the column {field.name!r} cannot be kept, since the predictions have one of that name"
-                )
+                raise InputError(f"cannot keep the column {field.name!r}: the predictions have a column of that name")
 
     def batch(self, kept: Any, proba: Any, classes: Any, *, coded: bool) -> Any:
-        """Return the rows to write; `coded` leaves texts as numbers of distinct ones, which is quicker to write as CSV."""
+        """Return the rows to write; `coded` keeps text dictionary-encoded, which is faster to write as CSV."""
         import pyarrow as pa
 
         codes = pa.array(classes, pa.int32())

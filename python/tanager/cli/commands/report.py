@@ -1,4 +1,4 @@
-"""``tanager report``: a report on a model, with its scores on a table."""
+"""``tanager report``: a report on a model, with scores on held-out data."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any
 from ..options import add_data, add_running
 
 HELP = """
-Write a report on a model as one HTML file that needs nothing else: what it is
-and how it was learned, its network as a drawing to move about in, and a panel
-in which one picks what is known and watches the probabilities change. With
---data, also how well it predicts that table: accuracy, log score and AUC, with
-intervals, beside those of always saying how frequent the classes are, a
-confusion matrix, every class, and how far probabilities can be trusted. As
-Markdown, the same without drawing and panel.
+Write a report on a model as a single self-contained HTML file: its type and
+settings, an interactive plot of the network, and a panel to set evidence and
+watch the probabilities change. With --data, the report also evaluates the model
+on that data: accuracy, log loss and AUC with confidence intervals and a
+baseline, a confusion matrix, scores per class, and calibration. The Markdown
+report is the same without plot and panel.
 
 examples:
   tanager report weather.tng
@@ -30,21 +29,24 @@ _MARKDOWN = (".md", ".markdown", ".txt")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("model", metavar="MODEL", help="the model file, or - for standard input")
-    add_data(parser, positional=False, what="a table with true classes to judge the model by")
+    add_data(parser, positional=False, what="held-out data with true classes")
     parser.add_argument(
-        "--class", dest="class_name", metavar="NAME", help="the column of true classes (default: as in learning)"
+        "--class",
+        dest="class_name",
+        metavar="NAME",
+        help="column of true classes (default: its name in the training data)",
     )
     parser.add_argument(
         "--output",
         "-o",
         metavar="FILE",
-        help="where to; - is standard output (default: MODEL with the ending .html in place of .tng)",
+        help="output file, or - for standard output (default: MODEL with .html instead of .tng)",
     )
     parser.add_argument(
         "--output-format",
         choices=("auto", "html", "markdown"),
         default="auto",
-        help="auto is Markdown for .md, .markdown, .txt and standard output, and HTML for all else (default: auto)",
+        help="auto (the default) writes Markdown for .md, .markdown, .txt and standard output, HTML otherwise",
     )
     add_running(parser, seed=False)
 
@@ -53,19 +55,19 @@ def run(options: argparse.Namespace) -> None:
     """Write the report."""
     from ..model_facts import open_predictor
     from ..tables.formats import DASH
-    from ..tables.writers import whole_file
+    from ..tables.writers import output_file
 
-    content, clf = open_predictor(options, "table")
+    content, clf = open_predictor(options, "data")
     output, form = _target(options)
-    with whole_file(output) as file:
-        outcome = None if options.data is None else judge(options, content, clf)
-        file.write(_text(options, form, content, clf, outcome).encode())
+    with output_file(output) as file:
+        scores = None if options.data is None else evaluate(options, content, clf)
+        file.write(_text(options, form, content, clf, scores).encode())
     if options.output is None and output != DASH:
         print(output)  # noqa: T201
 
 
 def _target(options: argparse.Namespace) -> tuple[str, str]:
-    """Return where the report goes, and its format."""
+    """Return the output file and its format."""
     from ..errors import InputError
     from ..tables.formats import DASH
 
@@ -73,9 +75,9 @@ def _target(options: argparse.Namespace) -> tuple[str, str]:
     if output is None:
         ending = ".md" if form == "markdown" else ".html"
         output = DASH if options.model == DASH else options.model.removesuffix(".tng") + ending
-    for what, source in (("model", options.model), ("table", options.data)):
+    for what, source in (("model", options.model), ("data", options.data)):
         if DASH not in (output, source) and source is not None and _same(output, source):
-            raise InputError(f"the report would replace the {what} {source}; name another file with --output")
+            raise InputError(f"the report would overwrite the {what} {source}; choose another file with --output")
     if form == "auto":
         form = "markdown" if output == DASH or output.lower().endswith(_MARKDOWN) else "html"
     return output, form
@@ -85,21 +87,21 @@ def _same(output: str, source: str) -> bool:
     return Path(output).exists() and Path(source).exists() and Path(output).samefile(source)
 
 
-def _text(options: argparse.Namespace, form: str, content: Any, clf: Any, outcome: Any) -> str:
+def _text(options: argparse.Namespace, form: str, content: Any, clf: Any, scores: Any) -> str:
     from ..tables.formats import DASH
 
     if form == "html":
         from ..._report import report_html
 
-        return report_html(clf, outcome, None if options.model == DASH else Path(options.model).name)
+        return report_html(clf, scores, None if options.model == DASH else Path(options.model).name)
     from ..model_facts import facts, file_facts
     from ..report_markdown import report_text
 
-    return report_text({"file": file_facts(options.model, content), **facts(clf)}, outcome)
+    return report_text({"file": file_facts(options.model, content), **facts(clf)}, scores)
 
 
-def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
-    """Predict a table whose classes are known; only codes and probabilities of the rows stay in memory."""
+def evaluate(options: argparse.Namespace, content: Any, clf: Any) -> Any:
+    """Evaluate the model on data with known classes; only codes and probabilities are kept in memory."""
     import numpy as np
 
     from ...evaluation._held_out import Judgment
@@ -112,22 +114,22 @@ def judge(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     sources = open_data(options)
     name = options.class_name or clf._schema.class_name
     if name not in sources[0].names:
-        raise no_column(sources[0].shown, name, sources[0].names, "the class; --class names another")
+        raise no_column(sources[0].display_name, name, sources[0].names, "the class; set it with --class")
     rows = ModelRows(clf, sources, [name])
-    truth, proba, answers = [], [], []
-    with rows_bar("judging") as tell:
-        for kept, part, classes in predict_batches(clf, rows.batches(tell)):
+    truth, proba, predicted = [], [], []
+    with rows_bar("evaluating") as advance:
+        for kept, part, classes in predict_batches(clf, rows.batches(advance)):
             truth.append(_class_codes(kept.column(0), content, name, getattr(sources[0], "missing", [])))
             proba.append(part)
-            answers.append(classes)
+            predicted.append(classes)
     if not truth:
-        raise InputError(f"{sources[0].shown} has no rows")
+        raise InputError(f"{sources[0].display_name} has no rows")
     labels = [content.class_name(i) for i in range(len(content.classes))]
-    return Judgment(options.data, labels, *map(np.concatenate, (truth, proba, answers)))
+    return Judgment(options.data, labels, *map(np.concatenate, (truth, proba, predicted)))
 
 
 def _class_codes(column: Any, content: Any, name: str, missing: Sequence[str]) -> Any:
-    """Return the position of every true class among those of the model; -1 for a class that it does not know."""
+    """Return the position of each true class among those of the model; -1 for an unknown class."""
     import numpy as np
     import pyarrow as pa
 
@@ -140,13 +142,13 @@ def _class_codes(column: Any, content: Any, name: str, missing: Sequence[str]) -
     codes = []
     for value in column.dictionary.to_pylist():
         text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
-        codes.append(-2 if value is None or text in missing else known.get(text, known.get(_as_whole(text), -1)))
-    found = np.array([*codes, -2], dtype=np.int64)[column.indices.fill_null(len(codes)).to_numpy()]
-    if (found == -2).any():
-        raise InputError(f"the class {name!r} is missing in {int((found == -2).sum()):,} rows; leave them out")
-    return found
+        codes.append(-2 if value is None or text in missing else known.get(text, known.get(_as_integer(text), -1)))
+    positions = np.array([*codes, -2], dtype=np.int64)[column.indices.fill_null(len(codes)).to_numpy()]
+    if (positions == -2).any():
+        raise InputError(f"the class {name!r} is missing in {int((positions == -2).sum()):,} rows; remove them")
+    return positions
 
 
-def _as_whole(text: str) -> str:
-    """Return 3 for 3.0, as whole numbers are read."""
+def _as_integer(text: str) -> str:
+    """Return 3 for 3.0, as integers are read."""
     return text.removesuffix(".0")

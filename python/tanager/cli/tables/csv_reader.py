@@ -1,4 +1,4 @@
-"""CSV files in batches: a column has one type, whatever the block it is read in."""
+"""Read CSV files in batches, with one type per column for the whole file."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from ..errors import InputError, not_numbers, reading
-from ..terminal import Tell
+from ..errors import InputError, not_numeric, reading
+from ..terminal import RowProgress
 from .formats import DASH, is_compressed, standard_input
-from .spool import KeptFile
+from .spool import TemporaryFile
 
-#: Cells that mean "missing" unless the user says otherwise.
+#: Default markers of missing values.
 MISSING_MARKERS = ("", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null")
-#: Text as the number of its value: distinct texts are then looked at once, not once per row.
+#: Dictionary-encoded text: each distinct value is processed once, not once per row.
 CODED_TEXT = pa.dictionary(pa.int32(), pa.string())
-#: Arrow's reader takes some 8 kB for every column, so that a small file of many columns would fill the memory.
+#: Arrow's reader takes about 8 kB per column, so a small file with very many columns could exhaust memory.
 MAX_COLUMNS = 32_768
-#: What the cells of a column are; each kind can hold what stands before it.
+#: Type of a column; each can represent all values of those before it.
 Kind = Literal["nothing", "integer", "large integer", "float", "string"]
 ARROW_TYPES: dict[Kind, Any] = {
     "nothing": pa.string(),
@@ -37,10 +37,10 @@ ARROW_TYPES: dict[Kind, Any] = {
     "string": pa.string(),
 }
 
-# Whole numbers as people write numbers: a code such as 007 is no number.
+# Integers in canonical form: a code such as 007 is not a number.
 _INTEGER = r"^\s*(?:0|-?[1-9][0-9]{0,18})\s*$"
 _FLOAT = r"^\s*[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?\s*$"
-# Whole numbers that floats may round.
+# Integers that floats may round.
 _LARGE = r"^\s*[-+]?[0-9]{16,}\s*$"
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 16, 1 << 25
 
@@ -55,16 +55,16 @@ class CsvSource:
     delimiter : str or None
         None means a comma, or a tab if the name ends in .tsv.
     missing : sequence of str
-        Cells that mean "missing".
+        Markers of missing values.
     header : bool
-        Whether the first line has the names; otherwise they are x0, x1, ...
+        Whether the first line contains column names; otherwise they are x0, x1, ...
     memory : int
-        Bytes that batches may take; a block of the file is a small part of that.
+        Approximate memory of batches in bytes; a block of the file is a small part of that.
     """
 
     def __init__(self, name: str, *, delimiter: str | None, missing: Sequence[str], header: bool, memory: int) -> None:
         self.name = name
-        self.shown = "standard input" if name == DASH else name
+        self.display_name = "standard input" if name == DASH else name
         self.missing = list(missing)
         self._markers = pa.array(self.missing, pa.string())
         by_name = "\t" if Path(name.lower().removesuffix(".gz")).suffix == ".tsv" else ","
@@ -73,29 +73,29 @@ class CsvSource:
         self._block = max(_SMALLEST_BLOCK, min(_LARGEST_BLOCK, memory // 32))
         self._compressed = is_compressed(name)
         self._path: str | None = None if name == DASH else name
-        self._kept: Any = None
+        self._copy: Any = None
         self._started = False
-        self._n_rows: int | None = None  # known when all have been read once
-        self._only_names = False  # and no line end after them
-        with reading(self.shown):
+        self._n_rows: int | None = None  # known after the first pass
+        self._only_names = False  # a header without a line end
+        with reading(self.display_name):
             self.names = self._read_names()
 
     def repeatable(self) -> CsvSource:
-        """Let standard input be read several times: it is copied to a temporary file first."""
+        """Copy standard input to a temporary file, to read it several times."""
         if self._path is None:
-            self._kept = KeptFile()  # lives as long as this object
-            shutil.copyfileobj(self._rest, self._kept.file)
-            self._kept.file.flush()
-            self._path = self._kept.name
+            self._copy = TemporaryFile()  # lives as long as this object
+            shutil.copyfileobj(self._rest, self._copy.file)
+            self._copy.file.flush()
+            self._path = self._copy.name
         return self
 
-    def read(self, types: Mapping[str, Any], tell: Tell | None = None) -> Iterator[Any]:
+    def read(self, types: Mapping[str, Any], advance: RowProgress | None = None) -> Iterator[Any]:
         """Yield record batches of the columns that `types` names, in this order.
 
-        Markers of missing cells are null in columns of numbers and of plain strings; in `CODED_TEXT` columns all text is
-        as it stands in the file.
+        Markers of missing values become null in numeric and plain string columns; `CODED_TEXT` columns keep all text
+        unchanged.
         """
-        if self._only_names:  # which pyarrow does not take for a table without rows
+        if self._only_names:  # pyarrow does not accept a header without rows
             return
         plain = any(pa.types.is_string(kind) for kind in types.values())
         convert = csv.ConvertOptions(
@@ -106,34 +106,36 @@ class CsvSource:
             quoted_strings_can_be_null=True,
         )
         with (
-            reading(self.shown, self._with_name),
+            reading(self.display_name, self._with_name),
             self._opened() as (file, size),
             closing(self._open(file, convert)) as reader,
         ):
             n_rows = 0
-            # Arrow reads ahead, so that the place in the file tells nothing; but every block becomes a batch.
+            # Arrow reads ahead, so the position in the file is useless; but every block becomes a batch.
             for n_blocks, batch in enumerate(reader, start=1):
                 n_rows += batch.num_rows
                 if batch.num_rows:
-                    if tell is not None:
-                        tell(batch.num_rows, self._share(n_rows, n_blocks, size))
+                    if advance is not None:
+                        advance(batch.num_rows, self._share(n_rows, n_blocks, size))
                     yield batch
             self._n_rows = n_rows
 
     def _share(self, n_rows: int, n_blocks: int, size: int | None) -> float | None:
-        """Return how much of the file has been read, as far as that is known."""
+        """Return the fraction of the file read so far, if known."""
         if self._n_rows:
             return min(1.0, n_rows / self._n_rows)
         return None if size is None else min(1.0, n_blocks * self._block / size)
 
-    def widen(self, kinds: dict[str, Kind], tell: Tell | None = None, *, class_name: str | None = None) -> int:
-        """Look at all rows, and let columns be of less narrow kinds where their cells ask for it; return how many rows.
+    def widen(
+        self, kinds: dict[str, Kind], advance: RowProgress | None = None, *, class_name: str | None = None
+    ) -> int:
+        """Infer column types: scan all rows and widen `kinds` where values require it; return the number of rows.
 
-        A column is of whole numbers or of numbers if all its cells that are not missing are; a leading zero, as in 007,
-        makes it text. Classes that floats would round stay text, since two of them could become one.
+        A column is integer or float if all its values are, ignoring missing ones; a leading zero, as in 007, makes it text.
+        Classes that floats would round stay text, since two of them could become equal.
         """
         n_rows = 0
-        for batch in self.read(dict.fromkeys(kinds, CODED_TEXT), tell):
+        for batch in self.read(dict.fromkeys(kinds, CODED_TEXT), advance):
             n_rows += batch.num_rows
             for name, column in zip(list(kinds), batch.columns, strict=True):
                 if kinds[name] != "string":
@@ -141,23 +143,23 @@ class CsvSource:
         return n_rows
 
     def _with_name(self, message: str) -> str:
-        """Return what Arrow says in the words of users: with the name of a column in place of its number."""
+        """Rewrite messages of Arrow, with column names instead of numbers."""
         if "straddl" in message:
             size = f"{self._block >> 10:,} kB"
-            return f"a row is longer than {size}; a quote that is never closed may be why, or else give more --memory"
+            return f"a row is longer than {size}; check for an unclosed quote, or increase --memory"
         found = re.match(r"In CSV column #(\d+): CSV conversion error to \w+: invalid (UTF8|value (.*))", message)
         if found is None or int(found[1]) >= len(self.names):
             return message
         name = self.names[int(found[1])]
-        return f"column {name!r} is no text in UTF-8" if found[3] is None else not_numbers(name, found[3])
+        return f"column {name!r} is not UTF-8 text" if found[3] is None else not_numeric(name, found[3])
 
     def _widen(self, kind: Kind, texts: Any, *, exact: bool) -> Kind:
         texts = texts.filter(pc.invert(pc.is_in(texts, self._markers)))
         if len(texts) == 0:
             return kind
         large = kind == "large integer" or pc.any(pc.match_substring_regex(texts, _LARGE)).as_py()
-        whole = kind != "float" and pc.all(pc.match_substring_regex(texts, _INTEGER)).as_py()
-        if whole and _fits(texts):
+        is_integer = kind != "float" and pc.all(pc.match_substring_regex(texts, _INTEGER)).as_py()
+        if is_integer and _fits(texts):
             return "large integer" if large else "integer"
         if (exact and large) or not pc.all(pc.match_substring_regex(texts, _FLOAT)).as_py():
             return "string"
@@ -170,7 +172,7 @@ class CsvSource:
             self._rest: Any = _Joined(head, source)
             first = _first_record(gzip.GzipFile(fileobj=io.BytesIO(head)).readline)
         elif self._path is None:
-            # Only the lines of the header are taken, so that nothing waits for more.
+            # Read only the header, so a pipe is not blocked.
             source = standard_input()
             first = _first_record(source.readline)
             self._rest = _Joined(first, source)
@@ -178,16 +180,16 @@ class CsvSource:
             with gzip.open(self._path) if self._compressed else Path(self._path).open("rb") as file:
                 first = _first_record(file.readline)
         if not first.strip():
-            raise InputError(f"{self.shown} is empty")
-        n_columns = first.count(self._delimiter.encode()) + 1  # or fewer, if delimiters are quoted
+            raise InputError(f"{self.display_name} is empty")
+        n_columns = first.count(self._delimiter.encode()) + 1  # an upper bound, since delimiters may be quoted
         if n_columns > MAX_COLUMNS:
             raise InputError(
-                f"expected at most {MAX_COLUMNS:,} columns, but {self.shown} has about {n_columns:,}; select the columns "
+                f"expected at most {MAX_COLUMNS:,} columns, but {self.display_name} has about {n_columns:,}; select the columns "
                 "you need, or check the delimiter"
             )
         options = csv.ReadOptions(autogenerate_column_names=not self._header)
         parse = csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
-        # Not read_csv, which handles signals on its own, and now and then loses one.
+        # Not read_csv: it installs its own signal handlers and sometimes loses a signal.
         ended = first.endswith((b"\n", b"\r"))
         with closing(csv.open_csv(pa.BufferReader(first if ended else first + b"\n"), options, parse)) as reader:
             names = reader.schema.names
@@ -195,12 +197,12 @@ class CsvSource:
         names = names if self._header else [f"x{i}" for i in range(len(names))]
         twice = {name for name, times in Counter(names).items() if times > 1}
         if twice:
-            raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
+            raise InputError(f"{self.display_name} has duplicate columns named {min(twice)!r}")
         return names
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Any, int | None]]:
-        """Open the file, and yield it with the size of its text, if known."""
+        """Open the file and yield it with its uncompressed size, if known."""
         if self._path is None:
             if self._started:
                 raise InputError("standard input can be read only once")
@@ -225,7 +227,7 @@ class CsvSource:
 
 
 def _fits(texts: Any) -> bool:
-    """Tell whether whole numbers of up to 19 digits fit 64 bits."""
+    """Whether integers of up to 19 digits fit into 64 bits."""
     try:
         pc.cast(pc.utf8_trim_whitespace(texts), pa.int64())
     except pa.ArrowInvalid:
@@ -234,7 +236,7 @@ def _fits(texts: Any) -> bool:
 
 
 def _first_record(readline: Callable[[int], bytes]) -> bytes:
-    """Return the lines up to the first line end outside of quotes that has something before it."""
+    """Return the first non-empty record, which may span several lines if quoted."""
     lines: list[bytes] = []
     size, is_empty, is_quoted = 0, True, False
     while size < _LARGEST_BLOCK:
@@ -249,7 +251,7 @@ def _first_record(readline: Callable[[int], bytes]) -> bytes:
 
 
 class _Joined:
-    """A file of bytes that were read already and of what follows them."""
+    """A file that starts with bytes that were read already."""
 
     def __init__(self, head: bytes, rest: Any) -> None:
         self._head = head
@@ -265,16 +267,16 @@ class _Joined:
         return b"" if self._rest is None else self._rest.read(size)
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Tell that there is no way back."""
+        """Return False."""
         return False
 
     def writable(self) -> bool:
-        """Tell that it cannot be written."""
+        """Return False."""
         return False
 
     def close(self) -> None:
-        """Do nothing: standard input is not ours."""
+        """Do nothing: standard input stays open."""

@@ -1,4 +1,4 @@
-"""Record batches as CSV text, a column at a time."""
+"""Format record batches as CSV."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ... import _core
 
 
 def csv_text(batch: Any, delimiter: str) -> memoryview:
-    """Return the lines of a record batch: quotes only where needed, missing cells empty."""
+    """Return the rows of a record batch: quoted only where needed, missing values empty."""
     columns = [_texts(column, delimiter) for column in batch.columns]
     ends = pa.scalar("\n", pa.large_string())
     if len(columns) == 1:
-        # A single empty cell would be an empty line, which readers skip.
+        # A single empty field would be an empty line, which readers skip.
         columns = [pc.if_else(pc.equal(columns[0], ""), '""', columns[0])]
     lines = pc.binary_join_element_wise(*columns, pa.scalar(delimiter, pa.large_string()))
     lines = pc.binary_join_element_wise(lines, ends, pa.scalar("", pa.large_string()))
-    # The texts of an array stand one after the other in one buffer.
+    # The strings of an array are contiguous in one buffer.
     offsets = memoryview(lines.buffers()[1]).cast("q")
     return memoryview(lines.buffers()[2])[offsets[lines.offset] : offsets[lines.offset + len(lines)]]
 
 
 def _numbers(column: Any) -> Any:
-    """Return floats in the fewest digits that give the same number again, as C++ writes them."""
+    """Return floats as the shortest text that parses to the same number, as C++ writes them."""
     values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     ends, text = _core.number_texts(np.ascontiguousarray(values))
     texts = pa.LargeStringArray.from_buffers(len(values), pa.py_buffer(ends), pa.py_buffer(text))
@@ -38,7 +38,7 @@ def _numbers(column: Any) -> Any:
 def _texts(column: Any, delimiter: str) -> Any:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        # Quoting looks at distinct values only.
+        # Quote each distinct value once.
         texts = _texts(column.dictionary, delimiter)
         return pc.fill_null(texts.take(column.indices), "")
     if pa.types.is_floating(kind):

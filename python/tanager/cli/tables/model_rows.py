@@ -1,4 +1,4 @@
-"""Rows of a table for a model: its features by name, with cells as the labels that it knows."""
+"""Read the features of a model from a file: columns by name, values as the labels that it knows."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import pyarrow.compute as pc
 
 from ..._encoding.columns import unsupported
 from ...classifiers._base import BaseClassifier
-from ..errors import InputError, not_numbers, other_delimiter, say
-from ..terminal import Tell
+from ..errors import InputError, delimiter_hint, not_numeric, print_message
+from ..terminal import RowProgress
 from .csv_reader import CODED_TEXT, CsvSource
-from .sources import ArrowSource, Source, ahead, no_column
+from .sources import ArrowSource, Source, no_column, read_ahead
 
 
 class ModelRows:
-    """Reads the features of a model, and columns to be kept beside them.
+    """Reads the features of a model, and columns to copy to the output.
 
     Parameters
     ----------
     clf : BaseClassifier
     sources : sequence of sources
     keep : sequence of str
-        Columns to keep.
+        Columns to copy.
     ignore : sequence of str
-        Columns that are not counted where the model knows its features by position only.
+        Columns to skip if the model has no feature names, so columns are matched by position.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class ModelRows:
         known = set(first.names)
         for name in keep:
             if name not in known:
-                raise no_column(first.shown, name, first.names, "to keep")
+                raise no_column(first.display_name, name, first.names, "--keep")
         self.keep = list(dict.fromkeys(keep))
-        self._cells = [Cells(clf, position, name) for position, name in enumerate(self.features)]
+        self._readers = [FeatureReader(clf, position, name) for position, name in enumerate(self.features)]
         self._columns = list(dict.fromkeys([*self.features, *self.keep]))
         if isinstance(first, CsvSource):
             self._warn_of_markers(first)
 
     @property
     def kept_fields(self) -> list[Any]:
-        """The columns to be kept, as they are written; columns of CSV files are text."""
+        """The kept columns as they are written; those of CSV files are text."""
         first = self._sources[0]
         if isinstance(first, CsvSource):
             return [pa.field(name, pa.string()) for name in self.keep]
@@ -61,35 +61,35 @@ class ModelRows:
             field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in fields
         ]
 
-    def batches(self, tell: Tell | None = None) -> Iterator[tuple[Any, Any]]:
-        """Yield the features of the model and the columns to be kept, as record batches; reading goes ahead."""
+    def batches(self, advance: RowProgress | None = None) -> Iterator[tuple[Any, Any]]:
+        """Yield the features of the model and the kept columns, as record batches, read ahead."""
         for i, source in enumerate(self._sources):
-            for batch in ahead(self._read(source, tell, i)):
-                features = [cells.labels(batch.column(cells.name), _missing(source)) for cells in self._cells]
+            for batch in read_ahead(self._read(source, advance, i)):
+                features = [reader.labels(batch.column(reader.name), _missing(source)) for reader in self._readers]
                 yield pa.RecordBatch.from_arrays(features, self.features), batch.select(self.keep)
 
-    def _read(self, source: Source, tell: Tell | None, position: int) -> Iterator[Any]:
+    def _read(self, source: Source, advance: RowProgress | None, position: int) -> Iterator[Any]:
         number = len(self._sources)
 
-        def told(rows: int, share: float | None) -> None:
-            if tell is not None:
-                tell(rows, None if share is None else (position + share) / number)
+        def advance_file(rows: int, share: float | None) -> None:
+            if advance is not None:
+                advance(rows, None if share is None else (position + share) / number)
 
         if isinstance(source, ArrowSource):
-            return source.read(self._columns, told, coded=[c.name for c in self._cells if c.is_category])
+            return source.read(self._columns, advance_file, coded=[c.name for c in self._readers if c.is_category])
         keep = set(self.keep)
         types = {name: CODED_TEXT if name in keep else pa.string() for name in self._columns}
-        types |= {c.name: pa.float64() for c in self._cells if not c.is_category and c.name not in keep}
-        types |= {c.name: CODED_TEXT for c in self._cells if c.is_category}
-        return source.read(types, told)
+        types |= {c.name: pa.float64() for c in self._readers if not c.is_category and c.name not in keep}
+        types |= {c.name: CODED_TEXT for c in self._readers if c.is_category}
+        return source.read(types, advance_file)
 
     def _warn_of_markers(self, source: CsvSource) -> None:
-        for cells in self._cells:
+        for reader in self._readers:
             for marker in source.missing:
-                if cells.knows(marker):
-                    say(
-                        f"warning: the model knows the value {marker!r} of {cells.name!r}, which is read as missing; "
-                        "--missing tells which cells are"
+                if reader.knows(marker):
+                    print_message(
+                        f"warning: {marker!r} is a category of {reader.name!r} in the model, but is read as missing; set other "
+                        "markers with --missing"
                     )
 
 
@@ -109,21 +109,21 @@ def _find_features(clf: BaseClassifier, source: Source, ignore: Sequence[str]) -
         if len(left) == len(wanted):
             return left
         raise InputError(
-            f"the model was learned without names of columns and needs {len(wanted)} of them in its order, but "
-            f"{source.shown} has {len(left)}; --ignore leaves some out"
+            f"the model was trained without column names: expected its {len(wanted)} columns in order, but "
+            f"{source.display_name} has {len(left)}; drop others with --ignore"
         )
-    some = ", ".join(map(repr, lacking[:5])) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
+    missing = ", ".join(map(repr, lacking[:5])) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
     raise InputError(
-        f"the model needs the column{'s' * (len(lacking) > 1)} {some}, which {source.shown} does not have"
-        f"{other_delimiter(source.names)}"
+        f"{source.display_name} lacks the column{'s' * (len(lacking) > 1)} {missing} of the model"
+        f"{delimiter_hint(source.names)}"
     )
 
 
-class Cells:
-    """One feature of a model: turns a column of a file into one that the model's encoder understands.
+class FeatureReader:
+    """One feature of a model: converts a column of a file for the encoder of the model.
 
-    Text is matched as in C++ programs: "3", "3.0" and 3 are the same whole number, and what is no label is missing, or an
-    error if the classifier says so (``unseen="error"``).
+    Text is matched as in the C++ program: "3", "3.0" and 3 are the same integer. Unknown labels are missing values, or an
+    error with ``unseen="error"``.
     """
 
     def __init__(self, clf: BaseClassifier, position: int, name: str) -> None:
@@ -133,11 +133,11 @@ class Cells:
         self._known: list[Any] = column.categories.tolist() if self.is_category else []
 
     def knows(self, text: str) -> bool:
-        """Tell whether a text is a label of the model."""
+        """Whether a text is a label of the model."""
         return text in self._known
 
     def labels(self, column: Any, missing: Sequence[str]) -> Any:
-        """Return a column of a file as one that the model's encoder understands."""
+        """Convert a column of a file for the encoder of the model."""
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if not self.is_category:
@@ -150,7 +150,7 @@ class Cells:
             if not pa.types.is_dictionary(column.type):
                 column = column.dictionary_encode()
             texts = column.dictionary.cast(pa.string())
-        except pa.ArrowNotImplementedError:  # of lists, durations and the like
+        except pa.ArrowNotImplementedError:  # lists, durations etc.
             raise InputError(unsupported(f"column {self.name!r}", f"{kind} values")) from None
         values = pc.if_else(pc.is_in(texts, pa.array(missing, pa.string())), pa.scalar(None, pa.string()), texts)
         return pa.DictionaryArray.from_arrays(column.indices, values)
@@ -159,10 +159,10 @@ class Cells:
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         texts = coded.dictionary
         texts = pc.if_else(pc.is_in(texts, pa.array(missing, texts.type)), pa.scalar(None, texts.type), texts)
-        texts = pc.utf8_trim(texts, " \t")  # as in columns that are not kept
+        texts = pc.utf8_trim(texts, " \t")  # as pyarrow does for numeric columns
         try:
             return texts.cast(pa.float64()).take(coded.indices)
         except pa.ArrowInvalid as error:
             wrong = re.search(r"'(.*)'", str(error), re.DOTALL)
-            held = "something else" if wrong is None else wrong[0]
-            raise InputError(not_numbers(self.name, held)) from None
+            value = "other values" if wrong is None else wrong[0]
+            raise InputError(not_numeric(self.name, value)) from None

@@ -1,4 +1,4 @@
-"""Tables of any format in batches: CSV, Parquet, Arrow, folders of them, and standard input."""
+"""Read data of any format in batches: CSV, Parquet, Arrow, folders of them, and standard input."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import THREADS, InputError, other_delimiter, reading
-from ..terminal import Tell
+from ..errors import THREADS, InputError, delimiter_hint, reading
+from ..terminal import RowProgress
 from .csv_reader import MISSING_MARKERS, CsvSource
 from .formats import DASH, Format, ending_format, input_format, standard_input
-from .spool import KeptFile
+from .spool import TemporaryFile
 
-_FEWEST_ROWS, _MOST_ROWS = 1 << 10, 1 << 18
+_MIN_ROWS, _MAX_ROWS = 1 << 10, 1 << 18
 
 
 class ArrowSource:
-    """A table whose columns have types of their own: a Parquet or Arrow file, or an Arrow stream.
+    """Data with typed columns: a Parquet or Arrow file, or an Arrow stream.
 
     Parameters
     ----------
@@ -32,47 +32,49 @@ class ArrowSource:
         Path, or "-" for a stream on standard input.
     kind : {"parquet", "arrow", "arrow-stream"}
     memory : int
-        Bytes that batches may take.
+        Approximate memory of batches in bytes.
     """
 
     def __init__(self, name: str, kind: Format, memory: int) -> None:
         self.name = name
-        self.shown = "standard input" if name == DASH else name
+        self.display_name = "standard input" if name == DASH else name
         self.kind = kind
         self.n_rows: int | None = None
         self._stream: Any = None
-        self._kept: Any = None
+        self._copy: Any = None
         if name == DASH and kind != "arrow-stream":
-            raise InputError(f"a {kind} file cannot be read from standard input; use CSV or an Arrow stream")
-        with reading(self.shown):
+            raise InputError(f"cannot read a {kind} file from standard input; use CSV or an Arrow stream")
+        with reading(self.display_name):
             self.schema = self._read_schema()
-        self._rows = max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * (len(self.schema) + 4))))
+        self._rows = max(_MIN_ROWS, min(_MAX_ROWS, memory // (64 * (len(self.schema) + 4))))
         self.names: list[str] = list(self.schema.names)
         twice = {column for column, times in Counter(self.names).items() if times > 1}
         if twice:
-            raise InputError(f"{self.shown} has more than one column named {min(twice)!r}")
+            raise InputError(f"{self.display_name} has duplicate columns named {min(twice)!r}")
 
     def repeatable(self) -> None:
-        """Let standard input be read several times: it is copied to a temporary file first."""
+        """Copy standard input to a temporary file, to read it several times."""
         if self._stream is None:
             return
-        self._kept = KeptFile()  # lives as long as this object
-        with reading(self.shown), pa.ipc.new_stream(self._kept.file, self.schema) as copy:
+        self._copy = TemporaryFile()  # lives as long as this object
+        with reading(self.display_name), pa.ipc.new_stream(self._copy.file, self.schema) as copy:
             for batch in self._stream:
                 copy.write_batch(batch)
-        self._kept.file.flush()
-        self.name, self._stream = self._kept.name, None
+        self._copy.file.flush()
+        self.name, self._stream = self._copy.name, None
 
-    def read(self, columns: Sequence[str], tell: Tell | None = None, coded: Sequence[str] = ()) -> Iterator[Any]:
-        """Yield record batches of some columns; strings in `coded` may come as dictionaries, where that is cheaper."""
+    def read(
+        self, columns: Sequence[str], advance: RowProgress | None = None, coded: Sequence[str] = ()
+    ) -> Iterator[Any]:
+        """Yield record batches of some columns; strings in `coded` may be dictionary-encoded, where that is cheaper."""
         done = 0
-        with reading(self.shown):
+        with reading(self.display_name):
             for batch in self._batches(columns, coded):
                 for start in range(0, batch.num_rows, self._rows):
                     part = batch.slice(start, self._rows)
                     done += part.num_rows
-                    if tell is not None:
-                        tell(part.num_rows, done / self.n_rows if self.n_rows else None)
+                    if advance is not None:
+                        advance(part.num_rows, done / self.n_rows if self.n_rows else None)
                     yield part.select(list(columns))
 
     def _read_schema(self) -> Any:
@@ -112,10 +114,10 @@ Source = CsvSource | ArrowSource
 
 
 def open_data(options: argparse.Namespace) -> list[Source]:
-    """Open the table that the options name."""
+    """Open the data given by the options."""
     return open_sources(
         options.data,
-        asked_for=options.format,
+        requested=options.format,
         delimiter=options.delimiter,
         missing=options.missing,
         header=not options.no_header,
@@ -126,24 +128,24 @@ def open_data(options: argparse.Namespace) -> list[Source]:
 def open_sources(
     name: str,
     *,
-    asked_for: str | None = None,
+    requested: str | None = None,
     delimiter: str | None = None,
     missing: Sequence[str] | None = None,
     header: bool = True,
     memory: int,
 ) -> list[Source]:
-    """Open a file, all files of a folder in the order of their names, or standard input.
+    """Open a file, all files of a folder in alphabetical order, or standard input.
 
     Returns
     -------
     list of CsvSource or list of ArrowSource
-        At least one; all of the same columns.
+        At least one; all with the same columns.
     """
     sources: list[Source] = []
-    for path in _files(name, asked_for):
-        kind = input_format(path, asked_for)
+    for path in _files(name, requested):
+        kind = input_format(path, requested)
         if kind == "model":
-            raise InputError(f"a table was expected, but {path} is a model file")
+            raise InputError(f"expected data, but {path} is a model file")
         if kind == "csv":
             markers = MISSING_MARKERS if missing is None else missing
             sources.append(CsvSource(path, delimiter=delimiter, missing=markers, header=header, memory=memory))
@@ -152,52 +154,56 @@ def open_sources(
     first = sources[0]
     for source in sources[1:]:
         if source.names != first.names:
-            raise InputError(f"{source.shown} has other columns than {first.shown}: {_difference(source, first)}")
+            raise InputError(
+                f"{source.display_name} and {first.display_name} have different columns: {_difference(source, first)}"
+            )
         if type(source) is not type(first):
-            raise InputError(f"{source.shown} and {first.shown} are of different formats; a folder may hold one only")
+            raise InputError(
+                f"{source.display_name} and {first.display_name} have different formats; use one format per folder"
+            )
         if isinstance(source, ArrowSource) and not source.schema.equals(first.schema):  # type: ignore[union-attr]
-            raise InputError(f"{source.shown} has columns of other types than {first.shown}")
+            raise InputError(f"{source.display_name} and {first.display_name} have different column types")
     return sources
 
 
-def _files(name: str, asked_for: str | None) -> list[str]:
+def _files(name: str, requested: str | None) -> list[str]:
     if name == DASH:
         return [name]
     path = Path(name)
     if not path.exists():
-        raise InputError(f"there is no file {name}")
+        raise InputError(f"file not found: {name}")
     if not path.is_dir():
         return [name]
-    # As pyarrow, pandas and Spark do: files that begin with a dot or an underscore are none of the table.
+    # Like pyarrow, pandas and Spark, skip files whose names begin with a dot or an underscore.
     found = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.name.startswith((".", "_"))]
-    found = [file for file in found if asked_for or ending_format(file.name) not in (None, "model")]
+    found = [file for file in found if requested or ending_format(file.name) not in (None, "model")]
     if not found:
-        raise InputError(f"the folder {name} holds no CSV, Parquet or Arrow files")
+        raise InputError(f"the folder {name} contains no CSV, Parquet or Arrow files")
     return [str(file) for file in found]
 
 
 def _difference(source: Source, first: Source) -> str:
     ours, theirs = set(source.names), set(first.names)
     if ours == theirs:
-        return "they are in another order"
+        return "their order differs"
     column = min(ours ^ theirs)
-    return f"{column!r} is only in the {'former' if column in ours else 'latter'}"
+    return f"{column!r} is only in {(source if column in ours else first).display_name}"
 
 
 def no_column(shown: str, name: str, names: Sequence[str], what: str) -> InputError:
-    """Say that a column is absent, and which there are."""
-    some = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return InputError(f"{shown} has no column {name!r} ({what}); it has {some}{other_delimiter(names)}")
+    """Return the error about a missing column, with those that exist."""
+    columns = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    return InputError(f"{shown} has no column {name!r} ({what}); its columns are {columns}{delimiter_hint(names)}")
 
 
 def total_rows(sources: Sequence[Source]) -> int | None:
-    """Return the number of rows of all sources, if their files tell it."""
+    """Return the number of rows of all sources, or None if unknown."""
     numbers = [source.n_rows if isinstance(source, ArrowSource) else None for source in sources]
     return None if None in numbers else sum(number for number in numbers if number is not None)
 
 
-def ahead(batches: Callable[[], Iterator[Any]] | Iterator[Any], depth: int = 2) -> Iterator[Any]:
-    """Yield what an iterator yields, which runs in a thread of its own, a few items ahead."""
+def read_ahead(batches: Callable[[], Iterator[Any]] | Iterator[Any], depth: int = 2) -> Iterator[Any]:
+    """Yield the items of an iterator that runs in a background thread, a few items ahead."""
     items: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
     stopped = threading.Event()
 
@@ -218,7 +224,7 @@ def ahead(batches: Callable[[], Iterator[Any]] | Iterator[Any], depth: int = 2) 
                     if not put((True, batch)):
                         return
             put((False, None))
-        except BaseException as error:  # noqa: BLE001  # raised again where the batches are used
+        except BaseException as error:  # noqa: BLE001  # re-raised in the consumer
             put((False, error))
 
     thread = threading.Thread(target=work, name=f"{THREADS}reader", daemon=True)
@@ -234,4 +240,4 @@ def ahead(batches: Callable[[], Iterator[Any]] | Iterator[Any], depth: int = 2) 
                 raise item
     finally:
         stopped.set()
-        thread.join(1.0)  # it may wait for standard input, which nobody can end
+        thread.join(1.0)  # it may block on standard input, which cannot be interrupted

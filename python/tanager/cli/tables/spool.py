@@ -1,4 +1,4 @@
-"""Standard input kept in a file, for those who read it more than once."""
+"""Temporary files that hold standard input for readers that need several passes."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from typing import Any
 from ..._utils.files import unfinished
 
 
-class KeptFile:
-    """A new file that is removed with this object, or with the program if a signal ends that.
+class TemporaryFile:
+    """A new file that is removed with this object, or on a signal that ends the program.
 
     Attributes
     ----------
     name : str
     file : file object
-        To write to; it is not to be read before it is flushed.
+        Open for writing; flush it before reading it.
     """
 
     def __init__(self) -> None:
         self.name = os.fspath(_folder() / f"tanager-{secrets.token_hex(8)}")
-        unfinished.add(self.name)  # before it is there: a signal may come at once
+        unfinished.add(self.name)  # before it exists: a signal may arrive at any time
         self.file = open(self.name, "xb", opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115
         weakref.finalize(self, _remove, self.file, self.name)
 
 
 def _folder() -> Path:
-    """Return the folder for temporary files; `tempfile` tries it out with a file of its own, which a signal may leave there."""
+    """Return the folder for temporary files; unlike `tempfile`, without a test file that a signal may leave behind."""
     named = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
     places = [Path(place) for place in (*named, "/tmp", "/var/tmp") if place]
     return next((place for place in places if place.is_dir() and os.access(place, os.W_OK)), Path.cwd())
 
 
 def _remove(file: Any, name: str) -> None:
-    with suppress(OSError):  # a disk that was full still is
+    with suppress(OSError):  # the disk may be full
         file.close()
     with suppress(OSError):
         os.unlink(name)  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, standard output, and tables written to them."""
+"""Atomic output files, standard output, and writers of data."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..._utils.files import atomic_write as _whole_file
+from ..._utils.files import atomic_write
 from ..errors import InputError, ReadFailure
 from .formats import DASH, Format, is_gzip_name, standard_output
 
 
 @contextmanager
-def whole_file(name: str) -> Iterator[Any]:
-    """Yield a binary file to write, as `_whole_file.whole_file` does; "-" is standard output."""
+def output_file(name: str) -> Iterator[Any]:
+    """Yield a binary file that is written atomically; "-" is standard output."""
     if name == DASH:
         yield standard_output()
         standard_output().flush()
         return
     try:
-        with _whole_file(name) as file:
+        with atomic_write(name) as file:
             yield file
     except (BrokenPipeError, ReadFailure):
         raise
     except OSError as error:
         reason = os.strerror(error.errno).lower() if error.errno else str(error)
-        raise OSError(f"{name} cannot be written: {reason}") from error
+        raise OSError(f"cannot write {name}: {reason}") from error
 
 
-def check_other_file(output: str, given: str, what: str) -> None:
-    """Refuse to replace a file that is read."""
+def check_not_input(output: str, given: str, what: str) -> None:
+    """Raise an error if the output would overwrite an input file."""
     try:
         same = Path(output).samefile(given)
-    except (OSError, ValueError):  # one of them is not there, or no file
+    except (OSError, ValueError):  # one of them does not exist or is not a file
         return
     if same and Path(given).is_file():
-        raise InputError(f"the output {output!r} would replace {what}; choose another name")
+        raise InputError(f"the output {output!r} would overwrite {what}; choose another name")
 
 
 class TableWriter(ABC):
@@ -51,17 +51,17 @@ class TableWriter(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write what comes at the end."""
+        """Finish the file."""
 
     @abstractmethod
     def abandon(self) -> None:
-        """Write nothing any more."""
+        """Write nothing more."""
 
 
 @contextmanager
 def table_writer(name: str, form: Format, schema: Any, *, delimiter: str = ",") -> Iterator[TableWriter]:
-    """Yield what writes a table; the file appears when all went well, and nothing is written before the first rows."""
-    with whole_file(name) as file:
+    """Yield a writer; the file appears on success only, and nothing is written before the first rows."""
+    with output_file(name) as file:
         writer = _make_writer(name, form, file, schema, delimiter)
         try:
             yield writer
@@ -79,12 +79,12 @@ def _make_writer(name: str, form: Format, file: Any, schema: Any, delimiter: str
     if form == "parquet":
         import pyarrow.parquet as pq
 
-        return _Other(lambda: pq.ParquetWriter(file, schema))
-    return _Other(lambda: pa.ipc.new_file(file, schema) if form == "arrow" else pa.ipc.new_stream(file, schema))
+        return _ArrowWriter(lambda: pq.ParquetWriter(file, schema))
+    return _ArrowWriter(lambda: pa.ipc.new_file(file, schema) if form == "arrow" else pa.ipc.new_stream(file, schema))
 
 
-class _Other(TableWriter):
-    """Parquet and Arrow, as pyarrow writes them."""
+class _ArrowWriter(TableWriter):
+    """Parquet and Arrow, written by pyarrow."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -102,23 +102,23 @@ class _Other(TableWriter):
         return self._writer
 
     def abandon(self) -> None:
-        # A Parquet writer that is open would be closed when it is dropped, and complain that its file is so already.
+        # Otherwise the destructor of a Parquet writer closes it and fails, as its file is closed already.
         if hasattr(self._writer, "is_open"):
             self._writer.is_open = False
 
 
 class _CsvWriter(TableWriter):
-    """CSV with quotes only where they are needed and numbers in the fewest digits that give the same number again."""
+    """CSV, quoted only where needed, with numbers as the shortest text that parses to the same number."""
 
     def __init__(self, file: Any, schema: Any, delimiter: str, *, compress: bool) -> None:
-        # A fixed time stamp: the same rows give the same bytes.
+        # A fixed time stamp, for reproducible output.
         self._file: Any = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if compress else file
         self._compress = compress
         self._delimiter = delimiter
         for field in schema:
             if field.type.num_fields:
                 raise InputError(
-                    f"the column {field.name!r} holds {field.type} values, which CSV cannot; leave it out, or write Parquet"
+                    f"CSV does not support the {field.type} values of column {field.name!r}; drop the column or write Parquet"
                 )
         self._names = (delimiter.join(_quoted(name, delimiter) for name in schema.names) + "\n").encode()
 
