@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._encoding.columns import native
+from ._utils.arrays import native
 from ._utils.typing import Codes, Floats, missing_code
 from ._utils.validation import check_sample_weight, n_threads
 

@@ -11,9 +11,11 @@ from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 
 from .. import _core
+from .._utils.arrays import native
 from .._utils.typing import MISSING_CODE, Codes
 from .column_encoder import category_array, check_number, sorted_values
-from .columns import CodedColumn, Column, arrow_column, is_missing, native, pandas_column, polars_column
+from .columns import CodedColumn, Column, is_missing
+from .readers import arrow_column, pandas_column, polars_column
 
 _LISTS = (list, tuple, deque, UserList)
 

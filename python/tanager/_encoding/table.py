@@ -10,18 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from .columns import (
-    EXACT,
-    Column,
-    NumberColumn,
-    array_column,
-    arrow_column,
-    exceeds_int64,
-    native,
-    pandas_column,
-    polars_column,
-    unsupported,
-)
+from .._utils.arrays import native
+from .columns import EXACT, Column, NumberColumn, unsupported
+from .readers import array_column, arrow_column, exceeds_int64, pandas_column, polars_column
 
 
 class Table:

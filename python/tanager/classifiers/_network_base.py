@@ -102,7 +102,7 @@ class BaseNetworkClassifier(BaseClassifier):
         self._check_fitted()
         trace = self.__dict__.get("search_trace_")
         if not isinstance(trace, SearchTrace):  # it may be that of the parameters
-            raise ValueError(
+            raise ValueError(  # noqa: TRY004
                 f"{type(self._structure()).__name__} does not search, or this model was loaded or learned in parts, so that "
                 "there is no search to describe"
             )

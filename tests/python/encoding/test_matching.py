@@ -187,7 +187,7 @@ def test_text_means_what_it_means_to_cpp_programs(labels, tmp_path):
 
 
 def clf_column(texts):
-    from tanager._encoding.columns import array_column
+    from tanager._encoding.readers import array_column
 
     return array_column(np.array([*texts, None], dtype=object)[:-1], "a")
 
