@@ -10,22 +10,19 @@ import re
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
-from .._encoding.encoder import encode_labels
 from .._utils.files import write_text
 from .._utils.text import display_label, distinct_labels, html_label
 from ..classifiers._base import BaseClassifier
 from ..classifiers._summary import one_line
-from ..evaluation._held_out import Judgment
+from ..evaluation._held_out import HeldOutScores, held_out_scores
 from .card import card_html, features_html
 from .drawing import drawing_of
 from .inference import MOST_NUMBERS, Absent, inference_of
 from .numbers import packed
 from .scores import scores_html
 
-__all__ = ["judge", "report_html", "write_report"]
+__all__ = ["report_html", "write_report"]
 
 #: Of a feature, or numbers of its table, in a page without a panel.
 _MOST_LABELS = 2000
@@ -37,25 +34,11 @@ def write_report(clf: BaseClassifier, path: str | os.PathLike[str], X: Any = Non
     clf._check_fitted()
     if (X is None) != (y is None):
         raise ValueError("a report shows scores for X and y together, but only one of them came")
-    judgment = None if X is None else judge(clf, X, y)
-    write_text(path, report_html(clf, judgment))
+    scores = None if X is None else held_out_scores(clf, X, y)
+    write_text(path, report_html(clf, scores))
 
 
-def judge(clf: BaseClassifier, X: Any, y: Any, name: str = "those given to the report") -> Judgment:
-    """Predict rows whose classes are known; `name` says in the page what they are."""
-    proba = clf.predict_proba(X)
-    found, codes = encode_labels(y)
-    if len(codes) != len(proba):
-        raise ValueError(f"X has {len(proba)} rows, but y has {len(codes)}")
-    if not len(codes):
-        raise ValueError("scores need at least one row, but X has none")
-    known = {label: position for position, label in enumerate(clf.classes_.tolist())}
-    truth = np.array([known.get(label, -1) for label in found.tolist()], dtype=np.int64)[codes]
-    labels = distinct_labels(clf.classes_.tolist())
-    return Judgment(name, labels, truth, proba, proba.argmax(axis=1).astype(np.int64))
-
-
-def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: str | None = None) -> str:
+def report_html(clf: BaseClassifier, scores: HeldOutScores | None = None, source: str | None = None) -> str:
     """Return the page; `source` is what the model's file is called. The same model always gives the same text."""
     model = _or_reason(inference_of, clf)
     whole = "absent" not in model
@@ -74,8 +57,8 @@ def report_html(clf: BaseClassifier, judgment: Judgment | None = None, source: s
         "summary": html_label(f"{one_line(clf)[0].upper()}{one_line(clf)[1:]}."),
         "source": "" if source is None else f"<p class=source>Model file <bdi>{html_label(source)}</bdi></p>",
         "card": card_html(clf),
-        "scores": "" if judgment is None else scores_html(judgment),
-        "scores_link": "" if judgment is None else '<a href="#scores">Scores</a>',
+        "scores": "" if scores is None else scores_html(scores),
+        "scores_link": "" if scores is None else '<a href="#scores">Scores</a>',
         "features": features_html(clf),
         "version": __version__,
     }

@@ -9,17 +9,18 @@ from .. import __version__
 from .._utils.text import display_label
 
 if TYPE_CHECKING:
-    from ..evaluation._held_out import Judgment
+    from ..evaluation._curves import Reliability
+    from ..evaluation._held_out import HeldOutScores
 
 _MAX_CLASSES = 20  # in a confusion matrix
 _MAX_VALUES = 12  # of a feature
 
 
-def report_text(found: dict[str, Any], judgment: Judgment | None) -> str:
+def report_text(found: dict[str, Any], scores: HeldOutScores | None) -> str:
     """Return the report of a model, with its scores on held-out data if given."""
     parts = [_model(found)]
-    if judgment is not None:
-        parts += [_scores(judgment), _confusion(judgment), _calibration(judgment)]
+    if scores is not None:
+        parts += [_scores(scores), _confusion(scores), _calibration(scores.reliability)]
     parts.append(_features(found))
     if "trees" in found:
         parts.append(_trees(found))
@@ -42,51 +43,53 @@ def _model(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _scores(judgment: Judgment) -> str:
-    accuracy, log_score = judgment.frequencies
+def _scores(scores: HeldOutScores) -> str:
+    accuracy, log_score = scores.frequencies
     rows = [
-        ("accuracy", f"{judgment.accuracy:.4f}", _interval(judgment.accuracy_interval), f"{accuracy:.4f}"),
+        ("accuracy", f"{scores.accuracy:.4f}", _interval(scores.accuracy_interval), f"{accuracy:.4f}"),
         (
             "log score (less is better)",
-            f"{judgment.log_score:.4f}",
-            _interval(judgment.log_score_interval),
+            f"{scores.log_score:.4f}",
+            _interval(scores.log_score_interval),
             f"{log_score:.4f}",
         ),
-        ("AUC", f"{judgment.auc:.4f}", "", "0.5000"),
+        ("AUC", f"{scores.auc:.4f}", "", "0.5000"),
     ]
-    lines = [f"## Scores on {_text(judgment.name)}", "", f"{judgment.n_rows:,} rows.", ""]
-    if judgment.n_unknown:
-        lines += [f"{judgment.n_unknown:,} rows have a class that the model does not know; they count as errors.", ""]
+    lines = [f"## Scores on {_text(scores.name)}", "", f"{scores.n_rows:,} rows.", ""]
+    if scores.n_unknown:
+        lines += [f"{scores.n_unknown:,} rows have a class that the model does not know; they count as errors.", ""]
     lines += _table(["", "model", "95 % interval", "predicting class frequencies"], rows, right=True)
-    per_class = [(_text(label), f"{n:,}", _number(p), _number(r)) for label, n, p, r in judgment.per_class()]
+    per_class = [(_text(label), f"{n:,}", _number(p), _number(r)) for label, n, p, r in scores.per_class()]
     lines += ["", *_table(["class", "rows", "precision", "recall"], per_class, right=True), ""]
     return "\n".join(lines)
 
 
-def _confusion(judgment: Judgment) -> str:
-    if len(judgment.labels) > _MAX_CLASSES:
-        return f"The confusion matrix is omitted: the model has {len(judgment.labels)} classes.\n"
+def _confusion(scores: HeldOutScores) -> str:
+    if len(scores.labels) > _MAX_CLASSES:
+        return f"The confusion matrix is omitted: the model has {len(scores.labels)} classes.\n"
     rows = [
         (_text(label), *(f"**{n:,}**" if i == j else f"{n:,}" for j, n in enumerate(row)))
-        for i, (label, row) in enumerate(zip(judgment.labels, judgment.confusion, strict=True))
+        for i, (label, row) in enumerate(zip(scores.labels, scores.confusion, strict=True))
     ]
-    table = _table(["true \\ predicted", *map(_text, judgment.labels)], rows, right=True)
+    table = _table(["true \\ predicted", *map(_text, scores.labels)], rows, right=True)
     return "\n".join(["## Confusion matrix", "", *table, ""])
 
 
-def _calibration(judgment: Judgment) -> str:
+def _calibration(curve: Reliability) -> str:
     rows = [
-        (f"{low:.1f} to {high:.1f}", f"{n:,}", f"{mean:.3f}", f"{share:.3f}")
-        for low, high, n, mean, share in judgment.calibration()
+        (f"{n:,}", f"{mean:.3f}", f"{share:.3f}", f"{low:.3f} to {high:.3f}")
+        for n, mean, share, low, high in zip(
+            curve.n, curve.predicted, curve.observed, curve.low, curve.high, strict=True
+        )
     ]
     return "\n".join(
         [
             "## Calibration",
             "",
-            "Rows grouped by the probability of the predicted class. For a calibrated model the last two columns agree.",
-            f"Expected calibration error: {judgment.calibration_error:.3f}.",
+            f"Expected calibration error {curve.calibration_error:.4f}: the mean distance between the predicted probability of",
+            f"{_text(curve.of)} and its observed frequency, in bins with about the same number of rows.",
             "",
-            *_table(["probability", "rows", "mean probability", "accuracy"], rows, right=True),
+            *_table(["rows", "predicted probability", "observed frequency", "95 % interval"], rows, right=True),
             "",
         ]
     )

@@ -18,7 +18,8 @@ from ._scoring import checked, known_classes
 if TYPE_CHECKING:
     import pandas as pd
 
-_Z = 1.959963984540054  # of 95% of a normal distribution
+#: Half the width, in standard deviations, of the interval that holds 95% of a normal distribution.
+NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -39,7 +40,7 @@ class Reliability:
         The number of rows.
     histogram : ndarray of shape (20,)
         How many predictions are in each twentieth of the range from 0 to 1.
-    expected_error : float
+    calibration_error : float
         The expected calibration error: the mean of abs(observed - predicted), bins weighted by their rows.
 
     Examples
@@ -56,7 +57,7 @@ class Reliability:
     high: Floats
     n: npt.NDArray[np.int64]
     histogram: npt.NDArray[np.int64]
-    expected_error: float
+    calibration_error: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with a row per bin."""
@@ -67,7 +68,7 @@ class Reliability:
     def __repr__(self) -> str:
         rows = plural(int(self.n.sum()), "row")
         return (
-            f"expected calibration error {self.expected_error:.4f} in {plural(len(self.n), 'bin')} of {rows}, "
+            f"expected calibration error {self.calibration_error:.4f} in {plural(len(self.n), 'bin')} of {rows}, "
             f"P({self.of})"
         )
 
@@ -132,13 +133,21 @@ def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None,
     probabilities, truth = checked(y_true, proba, classes)
     _check_rows(probabilities, truth)
     known = known_classes(y_true, classes)
-    if of is None and len(known) != 2:
-        name, chosen = "the predicted class", probabilities.argmax(axis=1)
-    else:
-        code = _code_of(of, known)
-        name, chosen = display_label(known[code]), np.full(len(truth), code)
-    p, right = np.minimum(probabilities[np.arange(len(truth)), chosen], 1.0), truth == chosen
-    bins = _bins(p, int(n_bins))
+    code = None if of is None else _code_of(of, known)
+    return reliability_of_codes(truth, probabilities, [display_label(label) for label in known], code, int(n_bins))
+
+
+def reliability_of_codes(
+    truth: npt.NDArray[Any], proba: Floats, labels: list[str], of: int | None = None, n_bins: int = 10
+) -> Reliability:
+    """Return what `reliability` does, for positions of classes; a position that no column has is of an unknown class."""
+    if of is None and len(labels) == 2:
+        of = 1
+    name, chosen = (
+        ("the predicted class", proba.argmax(axis=1)) if of is None else (labels[of], np.full(len(truth), of))
+    )
+    p, right = np.minimum(proba[np.arange(len(truth)), chosen], 1.0), truth == chosen
+    bins = _bins(p, n_bins)
     n = np.array([len(b) for b in bins])
     predicted, observed = np.array([p[b].mean() for b in bins]), np.array([right[b].mean() for b in bins])
     low, high = wilson_interval(observed, n)
@@ -183,8 +192,8 @@ def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -
 
 def wilson_interval(share: Floats, n: npt.NDArray[Any]) -> tuple[Floats, Floats]:
     """Return the interval of 95% around a share of n rows; unlike the normal one it stays between 0 and 1."""
-    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z / (1 + _Z**2 / n) * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    middle = (share + NORMAL_95**2 / (2 * n)) / (1 + NORMAL_95**2 / n)
+    half = NORMAL_95 / (1 + NORMAL_95**2 / n) * np.sqrt(share * (1 - share) / n + NORMAL_95**2 / (4 * n**2))
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 

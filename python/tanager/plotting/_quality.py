@@ -85,7 +85,7 @@ def plot_reliability(
         fontsize=FONT_SIZE * 0.8,
     )  # fmt: skip
     of_what = clf.of if clf.of == "the predicted class" else short(clf.of)
-    title = f"expected calibration error {clf.expected_error:.3f}, {plural(int(clf.n.sum()), 'row')}"
+    title = f"expected calibration error {clf.calibration_error:.3f}, {plural(int(clf.n.sum()), 'row')}"
     titled(ax, title, f"predicted probability of {of_what}", "share that came true")
     return ax
 

@@ -202,7 +202,9 @@ def test_report(run, squares, tmp_path):
     assert f"| AUC | {tg.evaluation.auc(data.y, proba, clf.classes_):.4f} |" in text
     right = (clf.predict(data.X) == data.y) & (data.y == "negative")
     assert f"| negative | **{right.sum()}** |" in text
-    assert "## Calibration" in text
+    curve = tg.evaluation.reliability(data.y, proba, clf.classes_)
+    assert f"Expected calibration error {curve.calibration_error:.4f}" in text
+    assert f"| {curve.n[0]} | {curve.predicted[0]:.3f} | {curve.observed[0]:.3f} |" in text
     assert "| top-left-square | 3 | b, o, x |" in text
     without = run.well("report", tmp_path / "m.tng", "-o", "-")
     assert "Scores" not in without

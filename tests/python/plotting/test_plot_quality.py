@@ -138,7 +138,7 @@ def test_reliability_by_hand():
     np.testing.assert_allclose(found.predicted, [0.2, 0.725])
     np.testing.assert_allclose(found.observed, [0.25, 0.75])
     assert found.n.tolist() == [4, 4]
-    assert found.expected_error == pytest.approx((4 * 0.05 + 4 * 0.025) / 8)
+    assert found.calibration_error == pytest.approx((4 * 0.05 + 4 * 0.025) / 8)
     for i in range(2):
         interval = binomtest(round(found.observed[i] * 4), 4).proportion_ci(method="wilson")
         assert (found.low[i], found.high[i]) == pytest.approx((interval.low, interval.high), abs=1e-9)
@@ -162,7 +162,7 @@ def test_equal_probabilities_stay_together():
     assert even.n.tolist() == [100] * 10
     constant = reliability([0, 1, 1], [[0.4, 0.6]] * 3)
     assert constant.n.tolist() == [3]
-    assert constant.expected_error == pytest.approx(2 / 3 - 0.6)
+    assert constant.calibration_error == pytest.approx(2 / 3 - 0.6)
 
 
 def test_reliability_of_many_classes_is_that_of_the_predicted(many):
@@ -185,7 +185,7 @@ def test_reliability_is_drawn(two):
     np.testing.assert_array_equal(line.get_xdata(), found.predicted)
     np.testing.assert_array_equal(line.get_ydata(), found.observed)
     assert len(ax.patches) == 20  # the histogram
-    assert ax.get_title(loc="left") == f"expected calibration error {found.expected_error:.3f}, 479 rows"
+    assert ax.get_title(loc="left") == f"expected calibration error {found.calibration_error:.3f}, 479 rows"
     assert plot_reliability(found, ax=ax) is ax
     with pytest.raises(TypeError, match="a Reliability is drawn as it is"):
         plot_reliability(found, X, y)

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 import tanager as tg
 from tanager._report import inference
 from tanager._report.numbers import packed, packed_counts
+from tanager.evaluation._held_out import most_probable
 
 HOSTILE = [
     *(
@@ -199,8 +200,20 @@ def test_scores_have_intervals(tmp_path):
     losses = -np.log(clf.predict_proba(X[200:])[np.arange(200), (y[200:] == "yes").astype(int)])
     half = z * losses.std(ddof=1) / np.sqrt(200)
     assert f"{losses.mean() - half:.4f} to {losses.mean() + half:.4f}" in text
-    assert "Reliability diagram" in text
+    curve = tg.evaluation.reliability(y[200:], clf.predict_proba(X[200:]), clf.classes_)
+    assert f'<span class="value">{curve.calibration_error:.4f}</span>' in text
+    assert f"Reliability diagram, expected calibration error {curve.calibration_error:.3f}" in text
+    assert all(
+        f"observed {share:.3f} ({low:.3f} to " in text for share, low in zip(curve.observed, curve.low, strict=True)
+    )
     assert "true \\ predicted" in text
+
+
+def test_predict_decides_near_ties():
+    X, y = [["a"], ["b"]] * 20, ["no", "yes"] * 20
+    clf = tg.NaiveBayesClassifier().fit(X, y)
+    tied = np.full((40, 2), 0.5)  # as if the posterior probabilities were too close to decide
+    assert clf.classes_[most_probable(clf, X, tied)].tolist() == clf.predict(X).tolist() == y
 
 
 def test_scores_of_rows_that_are_hard_to_judge(tmp_path):

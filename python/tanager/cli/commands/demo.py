@@ -21,11 +21,12 @@ from sklearn.preprocessing import OrdinalEncoder
 from ... import _core, datasets
 from ..._encoding.encoder import encode_labels
 from ..._model_file import load
-from ..._report import judge, report_html
+from ..._report import report_html
 from ..._utils.files import write_text
 from ...classifiers._shortcuts import NaiveBayesClassifier, TANClassifier
 from ...discretize import MDLPDiscretizer
 from ...evaluation import CrossValidation, cross_validate
+from ...evaluation._held_out import held_out_scores
 from ..tables.training import NamedLabels
 
 HELP = """
@@ -218,7 +219,7 @@ def _save_and_reload(console: Console, table: datasets.Dataset, output: Path, se
         for i, row in enumerate(proba):
             writer.writerow([i, table.y[i], predicted[i], *(f"{p:.6f}" for p in row)])
     what = f"the held-out third of {table.name}"
-    outcome = judge(clf, X.take(held_out), table.y[held_out], what)
+    outcome = held_out_scores(clf, X.take(held_out), table.y[held_out], what)
     write_text(report, report_html(clf, outcome, model.name))
     preview = _plain_table()
     for heading in ("row", table.target_name, "predicted", *(f"P({c})" for c in clf.classes_)):

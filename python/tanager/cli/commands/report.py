@@ -104,7 +104,7 @@ def evaluate(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     """Evaluate the model on data with known classes; only codes and probabilities are kept in memory."""
     import numpy as np
 
-    from ...evaluation._held_out import Judgment
+    from ...evaluation._held_out import HeldOutScores
     from ..errors import InputError
     from ..tables.model_rows import ModelRows
     from ..tables.predictions import predict_batches
@@ -125,7 +125,7 @@ def evaluate(options: argparse.Namespace, content: Any, clf: Any) -> Any:
     if not truth:
         raise InputError(f"{sources[0].display_name} has no rows")
     labels = [content.class_name(i) for i in range(len(content.classes))]
-    return Judgment(options.data, labels, *map(np.concatenate, (truth, proba, predicted)))
+    return HeldOutScores(options.data, labels, *map(np.concatenate, (truth, proba, predicted)))
 
 
 def _class_codes(column: Any, content: Any, name: str, missing: Sequence[str]) -> Any:

@@ -6,11 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
+from ...evaluation._held_out import most_probable
 
 #: At a time: a batch may have many rows, and a model many classes.
 MAX_PROBABILITIES = 1 << 22
-_NEARLY_EQUAL = 1e-9
 
 
 def predict_batches(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, Any]]:
@@ -33,20 +32,4 @@ def predict_batches(clf: Any, batches: Iterable[tuple[Any, Any]]) -> Iterator[tu
 
     for proba in clf.predict_stream(features()):
         batch, kept = waiting.popleft()
-        yield kept, proba, _predicted_classes(clf, batch, proba)
-
-
-def _predicted_classes(clf: Any, batch: Any, proba: Any) -> Any:
-    """Return the positions of the classes that `predict` gives.
-
-    `predict` compares logarithms, which may order nearly equal probabilities differently. Only such rows are predicted
-    again: predicting all rows twice would take up to twice the time.
-    """
-    positions = proba.argmax(axis=1)
-    best = proba[np.arange(len(proba)), positions]
-    near = (proba >= best[:, None] * (1 - _NEARLY_EQUAL)).sum(axis=1) > 1
-    if near.any():
-        rows = np.flatnonzero(near)
-        columns, n_rows = clf._encode(batch.take(rows))
-        positions[rows] = clf._predictor.predict_classes(columns, n_rows, clf._threads())
-    return positions
+        yield kept, proba, most_probable(clf, batch, proba)
