@@ -64,7 +64,7 @@ def cross_validation(report: Report, options: Options) -> None:
         if table is None:
             continue
         what = f"ten-fold cross-validation of TAN, {name}"
-        for scoring in (("accuracy",), ("accuracy", "log_score")):
+        for scoring in (("accuracy",), ("accuracy", "log_loss")):
             run = partial(cross_validate, TANClassifier(n_jobs=1), table.X, table.y, scoring=scoring, random_state=0)
             row = Row("tanager", best_within(run, 20 * options.seconds, 3 * options.repeats))
             # R tells the accuracy and nothing else.

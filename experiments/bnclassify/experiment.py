@@ -96,7 +96,7 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
     found = cross_validate(classifier(method, seed), cells[:, :-1], cells[:, -1], cv=FOLDS, random_state=seed)
     for fold in range(FOLDS):
         yield method, ACCURACY, FOLDS * repeat + fold, 100 * float(found["accuracy"][fold])
-        yield method, LOG_SCORE, FOLDS * repeat + fold, float(found["log_score"][fold])
+        yield method, LOG_SCORE, FOLDS * repeat + fold, float(found["log_loss"][fold])
 
 
 def run_goldens() -> Iterator[tuple[str, str, int, float]]:

@@ -153,7 +153,7 @@ void bind_score(py::module_& m, const char* name) {
 }
 
 template <double (*kScore)(const Predictions&)>
-void bind_log_score(py::module_& m, const char* name) {
+void bind_log_based(py::module_& m, const char* name) {
   m.def(name, &log_based_score<kScore>, py::arg("probabilities").noconvert(), py::arg("truth").noconvert(),
         py::arg("log_probabilities").noconvert() = py::none());
 }
@@ -186,8 +186,8 @@ void bind_evaluation(py::module_& m) {
   m.def("right_rows", &count_right, py::arg("probabilities").noconvert(), py::arg("truth").noconvert());
   bind_score<&accuracy>(m, "accuracy");
   bind_score<&auc>(m, "auc");
-  bind_log_score<&conditional_log_likelihood>(m, "conditional_log_likelihood");
-  bind_log_score<&log_score>(m, "log_score");
+  bind_log_based<&conditional_log_likelihood>(m, "conditional_log_likelihood");
+  bind_log_based<&log_loss>(m, "log_loss");
 }
 
 }  // namespace tanager::python

@@ -494,6 +494,6 @@ class Api(RuleBasedStateMachine):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = tg.evaluation.cross_validate(self.clf, X, y, cv=folds, sample_weight=w)
-        accuracy, log_score = np.array(scores).T
+        accuracy, log_loss = np.array(scores).T
         np.testing.assert_array_equal(result["accuracy"], accuracy)
-        np.testing.assert_allclose(result["log_score"], log_score, rtol=1e-13, atol=1e-15)
+        np.testing.assert_allclose(result["log_loss"], log_loss, rtol=1e-13, atol=1e-15)

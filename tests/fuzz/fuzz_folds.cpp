@@ -240,7 +240,7 @@ void check_scores(fuzz::Input& input) {
   fuzz::require_same(right_rows(predictions).n_right, clear_right, "rows that are right");
   fuzz::require(right_rows(predictions).close == close, "close rows");
   fuzz::require_near(conditional_log_likelihood(predictions), sum, 1e-12, "conditional log-likelihood");
-  fuzz::require_near(log_score(predictions), -sum / static_cast<double>(n), 1e-12, "log score");
+  fuzz::require_near(log_loss(predictions), -sum / static_cast<double>(n), 1e-12, "log loss");
 
   double areas = 0;
   std::size_t judged = 0;

@@ -114,7 +114,7 @@ double accuracy(const Predictions& predictions);
 double conditional_log_likelihood(const Predictions& predictions);
 
 /// The mean of -ln P(true class | row).
-double log_score(const Predictions& predictions);
+double log_loss(const Predictions& predictions);
 
 /// The area under the receiver operating characteristic. Of two classes, that of the second; of more, the mean over all
 /// classes that some rows have and some do not, each against the rest. Ties count half. NaN where no class is so, or

@@ -130,7 +130,7 @@ double conditional_log_likelihood(const Predictions& predictions) {
   return sum;
 }
 
-double log_score(const Predictions& predictions) {
+double log_loss(const Predictions& predictions) {
   // 0 - x rather than -x: a perfect score is zero, not minus zero.
   return (0.0 - conditional_log_likelihood(predictions)) / static_cast<double>(predictions.truth.size());
 }

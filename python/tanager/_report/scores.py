@@ -15,20 +15,20 @@ _SHADES = 8
 
 def scores_html(scores: HeldOutScores) -> str:
     """Return scores with intervals beside those of class frequencies, the confusion matrix and calibration."""
-    accuracy, log_score = scores.frequencies
+    accuracy, log_loss = scores.frequencies
     tiles = [
         tile("Accuracy", _number(scores.accuracy), _range(scores.accuracy_interval)),
-        tile("Log score", _number(scores.log_score), _range(scores.log_score_interval) + " less is better"),
+        tile("Log loss", _number(scores.log_loss), _range(scores.log_loss_interval) + " less is better"),
         tile("AUC", _number(scores.auc), "area under the ROC curve"),
         tile("Calibration error", _number(scores.reliability.calibration_error), "expected, 0 is best"),
     ]
     rows = [
         ("accuracy", _number(scores.accuracy), _interval(scores.accuracy_interval), _number(accuracy)),
         (
-            "log score",
-            _number(scores.log_score),
-            _interval(scores.log_score_interval),
-            _number(log_score),
+            "log loss",
+            _number(scores.log_loss),
+            _interval(scores.log_loss_interval),
+            _number(log_loss),
         ),
         ("AUC", _number(scores.auc), "", "0.5000"),
     ]
@@ -40,7 +40,7 @@ def scores_html(scores: HeldOutScores) -> str:
     return (
         f'<section id="scores" aria-labelledby="scores-heading"><h2 id="scores-heading">Scores</h2>'
         f"<p>On {plural(scores.n_rows, 'row')}: {name(scores.name)}. Ranges are 95 % intervals: Wilson’s for the "
-        f"accuracy, and from the standard error over rows for the log score.</p>{unknown}"
+        f"accuracy, and from the standard error over rows for the log loss.</p>{unknown}"
         f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Beside class frequencies alone</h3>'
         f"{table(['', 'model', '95 % interval', 'frequencies'], rows, numbers=(1, 2, 3))}{_per_class(scores)}</div>"
         f"<div><h3>Calibration</h3>{_calibration(scores.reliability)}</div></div>{_confusion(scores)}</section>"

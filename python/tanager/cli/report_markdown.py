@@ -44,14 +44,14 @@ def _model(found: dict[str, Any]) -> str:
 
 
 def _scores(scores: HeldOutScores) -> str:
-    accuracy, log_score = scores.frequencies
+    accuracy, log_loss = scores.frequencies
     rows = [
         ("accuracy", f"{scores.accuracy:.4f}", _interval(scores.accuracy_interval), f"{accuracy:.4f}"),
         (
-            "log score (less is better)",
-            f"{scores.log_score:.4f}",
-            _interval(scores.log_score_interval),
-            f"{log_score:.4f}",
+            "log loss (less is better)",
+            f"{scores.log_loss:.4f}",
+            _interval(scores.log_loss_interval),
+            f"{log_loss:.4f}",
         ),
         ("AUC", f"{scores.auc:.4f}", "", "0.5000"),
     ]

@@ -9,7 +9,7 @@ from ._curves import Reliability, RocCurve, reliability, roc_curve
 from ._learning_curve import LearningCurve, learning_curve
 from ._relative_entropy import conditional_relative_entropy, observed_class_proba
 from ._result import CrossValidation
-from ._scoring import accuracy, auc, conditional_log_likelihood, log_score
+from ._scoring import accuracy, auc, conditional_log_likelihood, log_loss
 
 __all__ = [
     "Comparison",
@@ -25,7 +25,7 @@ __all__ = [
     "conditional_relative_entropy",
     "cross_validate",
     "learning_curve",
-    "log_score",
+    "log_loss",
     "observed_class_proba",
     "reliability",
     "roc_curve",

@@ -183,7 +183,7 @@ def compare(
         columns = {str(name): np.asarray(scores, dtype=np.float64) for name, scores in result.items()}
         overlap = float("nan")
         score = "score" if score is None else score
-        greater = score not in {"log_score", "log_loss", "error"} if greater_is_better is None else greater_is_better
+        greater = score not in {"log_loss", "error"} if greater_is_better is None else greater_is_better
     n_scores = _check_scores(columns, baseline)
     if baseline is None:
         pairs = list(combinations(columns, 2))

@@ -30,7 +30,7 @@ def cross_validate(
     *,
     cv: Any = 10,
     refit_structure: bool = True,
-    scoring: Any = ("accuracy", "log_score"),
+    scoring: Any = ("accuracy", "log_loss"),
     sample_weight: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -58,8 +58,8 @@ def cross_validate(
         Whether every fold learns its own structure. Otherwise it is learned once, from all rows, and every fold learns
         only the parameters (with its own categories and cuts), as ``FixedStructure`` does. Classifiers that have no
         structure are fitted whole in any case.
-    scoring : str, callable, or list or dict of these, default=("accuracy", "log_score")
-        "accuracy"; "log_score", the mean of -ln P(true class), of which less is better; "cll", the sum of ln P(true
+    scoring : str, callable, or list or dict of these, default=("accuracy", "log_loss")
+        "accuracy"; "log_loss", the mean of -ln P(true class), of which less is better; "cll", the sum of ln P(true
         class); "auc", see `auc`; or a function of (y_true, proba, classes) that returns a number.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         Weights of the rows in learning. Scores count every test row once.
@@ -79,7 +79,7 @@ def cross_validate(
     Notes
     -----
     A class that occurs in no training row of a fold has probability zero there: rows of that class count as wrong, and
-    the log score of the fold is infinite. So it is where parameters without smoothing give a true class probability
+    the log loss of the fold is infinite. So it is where parameters without smoothing give a true class probability
     zero. A probability that is only too small for a float is no such case: its logarithm is used.
 
     Examples

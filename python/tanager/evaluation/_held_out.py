@@ -67,18 +67,18 @@ class HeldOutScores:
         return float(low), float(high)
 
     @cached_property
-    def log_score(self) -> float:
+    def log_loss(self) -> float:
         """The mean of -ln P(true class)."""
         return float(_losses(self.truth, self.proba).mean())
 
     @cached_property
-    def log_score_interval(self) -> Interval | None:
-        """The 95 % interval of the log score from the standard error over rows; None where it has none."""
+    def log_loss_interval(self) -> Interval | None:
+        """The 95 % interval of the log loss from the standard error over rows; None where it has none."""
         losses = _losses(self.truth, self.proba)
         if len(losses) < 2 or not np.isfinite(losses).all():
             return None
         half = NORMAL_95 * float(losses.std(ddof=1)) / float(np.sqrt(len(losses)))
-        return max(0.0, self.log_score - half), self.log_score + half
+        return max(0.0, self.log_loss - half), self.log_loss + half
 
     @cached_property
     def auc(self) -> float:
@@ -90,7 +90,7 @@ class HeldOutScores:
 
     @cached_property
     def frequencies(self) -> tuple[float, float]:
-        """Accuracy and log score of a model that predicts the class frequencies of these rows."""
+        """Accuracy and log loss of a model that predicts the class frequencies of these rows."""
         shares = np.bincount(self.truth[self.truth >= 0], minlength=len(self.labels)) / self.n_rows
         rows = np.broadcast_to(shares, self.proba.shape)
         return float(shares.max()), float(_losses(self.truth, rows).mean())

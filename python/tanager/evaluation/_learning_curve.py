@@ -100,7 +100,7 @@ def learning_curve(
     sizes: Sequence[Any] | None = None,
     n_splits: int = 10,
     test_size: float = 0.3,
-    scoring: Any = ("accuracy", "log_score"),
+    scoring: Any = ("accuracy", "log_loss"),
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,

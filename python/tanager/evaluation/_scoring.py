@@ -82,7 +82,7 @@ def _auc_of(outcome: Outcome) -> float:
 
 _BY_NAME = {
     "accuracy": Scorer("accuracy", False, _accuracy_of),
-    "log_score": Scorer("log_score", True, _log_based(_core.log_score), greater_is_better=False),
+    "log_loss": Scorer("log_loss", True, _log_based(_core.log_loss), greater_is_better=False),
     "cll": Scorer("cll", True, _log_based(_core.conditional_log_likelihood)),
     "auc": Scorer("auc", True, _auc_of),
 }
@@ -201,7 +201,7 @@ def accuracy(y_true: Any, proba: Any, classes: Any = None) -> float:
     return _core.accuracy(*checked(y_true, proba, classes))
 
 
-def log_score(y_true: Any, proba: Any, classes: Any = None) -> float:
+def log_loss(y_true: Any, proba: Any, classes: Any = None) -> float:
     """Return the mean of -ln P(true class): zero for certainty that is right, and smaller is better.
 
     Parameters
@@ -218,11 +218,11 @@ def log_score(y_true: Any, proba: Any, classes: Any = None) -> float:
 
     Examples
     --------
-    >>> from tanager.evaluation import log_score
-    >>> round(log_score(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), 4)
+    >>> from tanager.evaluation import log_loss
+    >>> round(log_loss(["no", "yes", "yes"], [[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), 4)
     0.6905
     """
-    return _core.log_score(*checked(y_true, proba, classes))
+    return _core.log_loss(*checked(y_true, proba, classes))
 
 
 def conditional_log_likelihood(y_true: Any, proba: Any, classes: Any = None) -> float:

@@ -107,7 +107,7 @@ def plot_scores(result: CrossValidation, score: str | None = None, ax: Any = Non
     >>> data = tg.datasets.load("tic-tac-toe")
     >>> classifiers = {"naive": tg.NaiveBayesClassifier(), "TAN": tg.TANClassifier()}
     >>> result = tg.evaluation.cross_validate(classifiers, data.X, data.y, random_state=1)
-    >>> ax = tg.plotting.plot_scores(result, "log_score")
+    >>> ax = tg.plotting.plot_scores(result, "log_loss")
     """
     check_matplotlib()
     if not isinstance(result, CrossValidation):

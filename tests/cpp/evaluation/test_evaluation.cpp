@@ -241,12 +241,12 @@ TEST(scores_of_hand_made_predictions) {
   const std::vector<Code> truth{0, 1, 1, 0};
   CHECK_EQ(accuracy({p, 2, truth}), 0.5);  // the tie goes to the first class
   CHECK_NEAR(conditional_log_likelihood({p, 2, truth}), std::log(0.9 * 0.6 * 0.5 * 0.2), 1e-15);
-  CHECK_NEAR(log_score({p, 2, truth}), -std::log(0.9 * 0.6 * 0.5 * 0.2) / 4, 1e-15);
+  CHECK_NEAR(log_loss({p, 2, truth}), -std::log(0.9 * 0.6 * 0.5 * 0.2) / 4, 1e-15);
   CHECK_EQ(auc({p, 2, truth}), 0.5);  // of the four pairs, 0.6 and 0.5 beat 0.1, and 0.8 beats both
   const std::vector<double> tied(8, 0.5);
   CHECK_EQ(auc({tied, 2, truth}), 0.5);
   const std::vector<Code> unknown{0, kMissing, 1, 0};
-  CHECK_EQ(log_score({p, 2, unknown}), kInfinity);
+  CHECK_EQ(log_loss({p, 2, unknown}), kInfinity);
   CHECK_EQ(accuracy({p, 2, unknown}), 0.25);
   const std::vector<Code> same{1, 1, 1, 1};
   CHECK(std::isnan(auc({p, 2, same})));
@@ -255,7 +255,7 @@ TEST(scores_of_hand_made_predictions) {
   const std::vector<Code> first{0};
   CHECK_EQ(conditional_log_likelihood({zeros, 2, first}), -kInfinity);
   CHECK_EQ(conditional_log_likelihood({zeros, 2, first, logs}), -800.0);
-  CHECK(!std::signbit(log_score({std::vector<double>{1.0, 0.0}, 2, first})));
+  CHECK(!std::signbit(log_loss({std::vector<double>{1.0, 0.0}, 2, first})));
   CHECK_THROWS(InvalidInput, accuracy({p, 3, truth}), "expected 3 probabilities for each of 4 rows, but got 8");
   CHECK_THROWS(InvalidInput, accuracy({p, 2, {}}), "at least one row");
   CHECK_THROWS(InvalidInput, accuracy({std::vector<double>(4, 0.25), 1, std::vector<Code>{0, 1, 0, 0}}), "code 1");

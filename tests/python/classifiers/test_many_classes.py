@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 import tanager as tg
-from tanager.evaluation import accuracy, cross_validate, log_score
+from tanager.evaluation import accuracy, cross_validate, log_loss
 
 CLASSIFIERS = [tg.TANClassifier(), tg.AODEClassifier(), tg.KDBClassifier(k=2)]
 
@@ -58,7 +58,7 @@ def test_cross_validation_of_26_classes_in_10_folds_is_the_plain_loop(classifier
         assert [len(values) for values in fitted.categories_[-2:]] == [1, 1]
         proba = fitted.predict_proba(X.iloc[test])
         assert found["accuracy"][k] == accuracy(y.iloc[test], proba, fitted.classes_)
-        assert found["log_score"][k] == log_score(y.iloc[test], proba, fitted.classes_)
+        assert found["log_loss"][k] == log_loss(y.iloc[test], proba, fitted.classes_)
 
 
 def test_compare_succeeds_for_every_method(run, letters, tmp_path):
@@ -71,4 +71,4 @@ def test_compare_succeeds_for_every_method(run, letters, tmp_path):
     assert set(found) == set(methods)
     for trial in found.values():
         assert "failure" not in trial, trial
-        assert all(trial[score]["mean"] is not None for score in ("accuracy", "log_score")), trial
+        assert all(trial[score]["mean"] is not None for score in ("accuracy", "log_loss")), trial

@@ -29,7 +29,7 @@ def test_cv_is_that_of_python(run, squares):
     expected = cross_validate(tg.TANClassifier(), data.X, data.y, cv=4, random_state=3)
     arguments = ("cv", squares, "--class", "y", "--structure", "tan", "--folds", "4", "--seed", "3")
     found = json.loads(run.well(*arguments, "--json"))
-    for score in ("accuracy", "log_score"):
+    for score in ("accuracy", "log_loss"):
         assert [fold[score] for fold in found["folds"]] == expected[score].tolist()
         assert found["mean"][score] == expected.mean["TANClassifier"][score]
         assert found["std"][score] == expected.std["TANClassifier"][score]
@@ -59,8 +59,8 @@ def test_compare_ranks_and_marks(run, squares):
             assert row["accuracy"]["mean"] == result.mean[row["method"]]["accuracy"]
     parameters = {row["method"]: row["parameters"] for row in found}
     assert parameters["naive"] == tg.NaiveBayesClassifier().fit(data.X, data.y).network_.n_parameters
-    by_log_score = json.loads(run.well(*arguments, "--json", "--by", "log_score"))
-    scores = [row["log_score"]["mean"] for row in by_log_score]
+    by_log_loss = json.loads(run.well(*arguments, "--json", "--by", "log_loss"))
+    scores = [row["log_loss"]["mean"] for row in by_log_loss]
     assert scores == sorted(scores)
 
 
@@ -198,7 +198,7 @@ def test_report(run, squares, tmp_path):
     accuracy = clf.score(data.X, data.y)
     assert f"| accuracy | {accuracy:.4f} |" in text
     assert f" | {(data.y == 'positive').mean():.4f} |" in text
-    assert f"| log score (less is better) | {tg.evaluation.log_score(data.y, proba, clf.classes_):.4f} |" in text
+    assert f"| log loss (less is better) | {tg.evaluation.log_loss(data.y, proba, clf.classes_):.4f} |" in text
     assert f"| AUC | {tg.evaluation.auc(data.y, proba, clf.classes_):.4f} |" in text
     right = (clf.predict(data.X) == data.y) & (data.y == "negative")
     assert f"| negative | **{right.sum()}** |" in text
@@ -218,7 +218,7 @@ def test_report_counts_unknown_classes_as_wrong(run, weather, tmp_path):
     text = run.well(*arguments, "-o", "-")
     assert "1 rows have a class that the model does not know" in text
     assert "| accuracy | 0.5000 |" in text
-    assert "| log score (less is better) | inf |" in text
+    assert "| log loss (less is better) | inf |" in text
 
 
 def test_report_as_html(run, weather, tmp_path):

@@ -19,9 +19,9 @@ import tanager as tg
 from tanager import parameters as pr
 from tanager import structure as st
 from tanager._learning.contract import FittedStructure
-from tanager.evaluation import _counted_folds, accuracy, auc, conditional_log_likelihood, cross_validate, log_score
+from tanager.evaluation import _counted_folds, accuracy, auc, conditional_log_likelihood, cross_validate, log_loss
 
-SCORES = {"accuracy": accuracy, "log_score": log_score, "cll": conditional_log_likelihood, "auc": auc}
+SCORES = {"accuracy": accuracy, "log_loss": log_loss, "cll": conditional_log_likelihood, "auc": auc}
 
 
 def take(values, rows):
@@ -44,7 +44,7 @@ def plain_loop(clf, X, y, splits, sample_weight=None):
         proba, labels = fitted.predict_proba(take(X, test)), np.asarray(take(y, test))
         right = np.asarray(fitted.predict(take(X, test))) == labels
         found["accuracy"].append(right.sum() / len(right))
-        for name in ("log_score", "cll", "auc"):
+        for name in ("log_loss", "cll", "auc"):
             found[name].append(SCORES[name](labels, proba, fitted.classes_))
     return found
 
@@ -362,7 +362,7 @@ def test_a_kept_structure_equals_the_plain_loop_with_it(name, counted):
 def test_a_kept_structure_is_another_model():
     relearned = cross_validate(tg.TANClassifier(), FRAME, Y, cv=FOLDS)
     kept = cross_validate(tg.TANClassifier(), FRAME, Y, cv=FOLDS, refit_structure=False)
-    assert (relearned["log_score"] != kept["log_score"]).any()
+    assert (relearned["log_loss"] != kept["log_loss"]).any()
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.0])
@@ -373,7 +373,7 @@ def test_a_class_that_was_never_trained_has_probability_zero(alpha, counted):
     clf = tg.NaiveBayesClassifier(parameters=pr.Dirichlet(alpha=alpha))
     result = cross_validate(clf, X, y, cv=[(folds == 0, folds == 1)], scoring=list(SCORES))
     assert result["accuracy"] == [0.0]
-    assert result["log_score"] == [np.inf]
+    assert result["log_loss"] == [np.inf]
     assert result["cll"] == [-np.inf]
     assert "inf" in repr(result)
 
@@ -388,9 +388,9 @@ def test_probabilities_too_small_for_a_float_have_logarithms(counted):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     X = np.repeat((y ^ (rng.random(60) < 0.1))[:, None], 2000, axis=1)
-    result = cross_validate(tg.NaiveBayesClassifier(), X, y, cv=3, random_state=0, scoring=("log_score", "cll"))
-    assert np.isfinite(result["log_score"]).all()
-    assert result["log_score"].max() > 100
+    result = cross_validate(tg.NaiveBayesClassifier(), X, y, cv=3, random_state=0, scoring=("log_loss", "cll"))
+    assert np.isfinite(result["log_loss"]).all()
+    assert result["log_loss"].max() > 100
     for (train, test), cll in zip(
         splits_of(tg._core.stratified_folds(y.astype(np.uint8), 2, 3, 0)), result["cll"], strict=True
     ):
@@ -404,7 +404,7 @@ def test_unseen_categories_are_an_error_where_they_are_to_be():
         cross_validate(clf, FRAME, Y, cv=FOLDS)
     result = cross_validate(clf, FRAME[["flag"]], Y, cv=FOLDS)
     expected = cross_validate(tg.NaiveBayesClassifier(), FRAME[["flag"]], Y, cv=FOLDS)
-    np.testing.assert_array_equal(result["log_score"], expected["log_score"])
+    np.testing.assert_array_equal(result["log_loss"], expected["log_loss"])
 
 
 def test_errors_are_those_of_fitting():

@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as hs
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn import metrics
+from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB
 
 import tanager as tg
 from tanager import _core
 from tanager._learning.folds import fold_of_row
-from tanager.evaluation import accuracy, auc, compare, conditional_log_likelihood, cross_validate, log_score
+from tanager.evaluation import accuracy, auc, compare, conditional_log_likelihood, cross_validate, log_loss
 
 N = 240
 RNG = np.random.default_rng(5)
@@ -77,8 +78,8 @@ def test_scores_equal_those_of_scikit_learn(n_classes, seed, digits, n_rows):
     reference = roc_auc_score(y, proba[:, 1]) if n_classes == 2 else roc_auc_score(y, proba, multi_class="ovr")
     assert auc(y, proba) == pytest.approx(reference, abs=1e-12)
     assert accuracy(y, proba) == accuracy_score(y, proba.argmax(axis=1))
-    assert log_score(y, proba) == pytest.approx(log_loss(y, proba), rel=1e-12)
-    assert conditional_log_likelihood(y, proba) == pytest.approx(-n_rows * log_loss(y, proba), rel=1e-12)
+    assert log_loss(y, proba) == pytest.approx(metrics.log_loss(y, proba), rel=1e-12)
+    assert conditional_log_likelihood(y, proba) == pytest.approx(-n_rows * metrics.log_loss(y, proba), rel=1e-12)
 
 
 def test_scores_of_classes_that_do_not_occur():
@@ -88,17 +89,17 @@ def test_scores_of_classes_that_do_not_occur():
     assert np.isnan(auc(["a", "a", "b"], [[1.0]] * 3, ["a"]))
     assert auc([0, 1], [[0.5, 0.5]] * 2) == 0.5
     assert accuracy(["a", "b", "z"], proba, ["a", "b", "c"]) == 2 / 3
-    assert log_score(["a", "b", "z"], proba, ["a", "b", "c"]) == np.inf
+    assert log_loss(["a", "b", "z"], proba, ["a", "b", "c"]) == np.inf
     assert conditional_log_likelihood(["a"], [[0.0, 1.0]], ["a", "b"]) == -np.inf
-    assert str(log_score(["a"], [[1.0, 0.0]], ["a", "b"])) == "0.0"  # not -0.0
+    assert str(log_loss(["a"], [[1.0, 0.0]], ["a", "b"])) == "0.0"  # not -0.0
 
 
 def test_scores_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="proba must have a column for each of the 2 classes, but has 3"):
         accuracy([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, but got 4 in all"):
-        log_score([0, 1, 1], np.full((2, 2), 0.5))
-    for score in (accuracy, auc, conditional_log_likelihood, log_score):
+        log_loss([0, 1, 1], np.full((2, 2), 0.5))
+    for score in (accuracy, auc, conditional_log_likelihood, log_loss):
         for wrong in (np.nan, -0.5, 1.5, np.inf):
             with pytest.raises(ValueError, match=f"proba must hold probabilities, but one is {wrong}"):
                 score([0, 1], [[wrong, 0.5], [0.5, 0.5]])
@@ -178,13 +179,13 @@ def test_scoring_by_name_and_by_function():
     counted = cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=FOLDS, scoring=brier)
     fitted = tg.TANClassifier().fit(INTEGERS[FOLDS != 0], Y[FOLDS != 0])
     assert counted["brier"][0] == brier(Y[FOLDS == 0], fitted.predict_proba(INTEGERS[FOLDS == 0]), fitted.classes_)
-    assert cross_validate(Constant(), INTEGERS, Y, cv=FOLDS, scoring="log_score")["log_score"][0] == np.inf
+    assert cross_validate(Constant(), INTEGERS, Y, cv=FOLDS, scoring="log_loss")["log_loss"][0] == np.inf
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"scoring": "f1"}, ValueError, "scoring must be one of accuracy, log_score, cll, auc or a function"),
+        ({"scoring": "f1"}, ValueError, "scoring must be one of accuracy, log_loss, cll, auc or a function"),
         ({"scoring": []}, ValueError, "scoring must name at least one score"),
         ({"scoring": ["auc", "auc"]}, ValueError, "'auc' comes more than once"),
         ({"scoring": 3}, TypeError, "scoring must be a name"),
@@ -235,7 +236,7 @@ def test_result_and_names():
         "BernoulliNB",
     ]
     frame = result.to_frame()
-    assert list(frame.columns[:4]) == ["classifier", "fold", "accuracy", "log_score"]
+    assert list(frame.columns[:4]) == ["classifier", "fold", "accuracy", "log_loss"]
     assert len(frame) == 12
     mean = frame.groupby("classifier")["accuracy"].agg(["mean", "std"])
     for name in result.names:
@@ -245,7 +246,7 @@ def test_result_and_names():
         assert (result.predict_seconds[name] > 0).all()
     shown = repr(result).splitlines()
     assert shown[0] == "3 folds, mean ± standard deviation; seconds are of all folds"
-    assert shown[1].split() == ["accuracy", "log_score", "fit", "s", "predict", "s"]
+    assert shown[1].split() == ["accuracy", "log_loss", "fit", "s", "predict", "s"]
     assert f"{result.mean['BernoulliNB']['accuracy']:.4f} ± {result.std['BernoulliNB']['accuracy']:.4f}" in shown[5]
     with pytest.raises(KeyError, match=r"but not .*accuracy"):
         result["accuracy"]
@@ -265,10 +266,10 @@ def test_comparisons_are_those_of_scipy():
         cv=8,
         random_state=0,
     )
-    comparison = compare(result, "log_score")
+    comparison = compare(result, "log_loss")
     assert [(t.first, t.second) for t in comparison] == [("naive", "tan"), ("naive", "kdb"), ("tan", "kdb")]
     for test in comparison:
-        a, b = (result[name]["log_score"] for name in (test.first, test.second))
+        a, b = (result[name]["log_loss"] for name in (test.first, test.second))
         assert test.difference == pytest.approx(a.mean() - b.mean())
         assert test.wilcoxon_p == stats.wilcoxon(a, b).pvalue
         assert test.t_p == pytest.approx(stats.ttest_rel(a, b).pvalue)
@@ -276,7 +277,7 @@ def test_comparisons_are_those_of_scipy():
         # Nadeau and Bengio: the variance of the mean is (1/n + test/train) s^2 instead of s^2 / n.
         t = (a - b).mean() / np.sqrt((1 / 8 + 30 / 210) * np.var(a - b, ddof=1))
         assert test.corrected_t_p == pytest.approx(2 * stats.t.sf(abs(t), 7))
-    assert compare(result, "log_score", baseline="tan")["kdb", "tan"].difference == -comparison["tan", "kdb"].difference
+    assert compare(result, "log_loss", baseline="tan")["kdb", "tan"].difference == -comparison["tan", "kdb"].difference
     assert len(comparison.to_frame()) == 3
 
 
@@ -310,7 +311,7 @@ def test_comparisons_of_tables_and_of_equal_scores():
 def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
     with pytest.raises(ValueError, match=message):
         compare(scores, **options)
-    with pytest.raises(ValueError, match="score must be one of accuracy, log_score, but is 'auc'"):
+    with pytest.raises(ValueError, match="score must be one of accuracy, log_loss, but is 'auc'"):
         compare(cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=2, random_state=0), "auc")
     with pytest.raises(TypeError, match=r"result must be what cross_validate returns, .* but is of type NoneType"):
         compare(None)

@@ -102,7 +102,7 @@ def test_cross_validation_is_the_plain_loop(parameters):
     X, y = make_table(missing=0.1)
     clf = general(parameters=parameters)
     folds = np.arange(len(y)) % 4
-    found = tg.evaluation.cross_validate(clf, X, y, cv=folds, scoring=("accuracy", "log_score"))
+    found = tg.evaluation.cross_validate(clf, X, y, cv=folds, scoring=("accuracy", "log_loss"))
     for fold in range(4):
         fitted = general(parameters=parameters).fit(X[folds != fold], y[folds != fold])
         test = folds == fold

@@ -243,12 +243,12 @@ def test_scores_are_drawn():
     clfs = {"naive": tg.NaiveBayesClassifier(), "TAN": tg.TANClassifier()}
     result = cross_validate(clfs, *table(5), cv=4, random_state=0)
     assert isinstance(result, CrossValidation)
-    ax = plot_scores(result, "log_score")
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), [result.mean[name]["log_score"] for name in clfs])
+    ax = plot_scores(result, "log_loss")
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [result.mean[name]["log_loss"] for name in clfs])
     assert len(ax.collections[0].get_offsets()) == 8
-    assert ax.get_xlabel() == "log score (smaller is better)"
+    assert ax.get_xlabel() == "log loss (smaller is better)"
     assert plot_scores(result).get_xlabel() == "accuracy (larger is better)"
-    with pytest.raises(ValueError, match="score must be one of accuracy, log_score, but is 'auc'"):
+    with pytest.raises(ValueError, match="score must be one of accuracy, log_loss, but is 'auc'"):
         plot_scores(result, "auc")
     with pytest.raises(TypeError, match="a CrossValidation was expected, but a dict came"):
         plot_scores({})
@@ -257,10 +257,10 @@ def test_scores_are_drawn():
 def test_infinite_scores_are_left_out():
     X, y = table(3, 60)
     result = cross_validate(tg.BayesNetClassifier("tan", "maximum-likelihood"), X, y, cv=5, random_state=0)
-    assert np.isinf(result["log_score"]).any()
-    ax = plot_scores(result, "log_score")
+    assert np.isinf(result["log_loss"]).any()
+    ax = plot_scores(result, "log_loss")
     ax.figure.canvas.draw()
-    assert len(ax.collections[0].get_offsets()) == np.isfinite(result["log_score"]).sum()
+    assert len(ax.collections[0].get_offsets()) == np.isfinite(result["log_loss"]).sum()
 
 
 # -- learning curves
@@ -273,7 +273,7 @@ def test_learning_curves_are_those_of_a_plain_loop():
     assert found.n_test == 36
     again = learning_curve(tg.TANClassifier(), X, y, sizes=[10, 42, 84], n_splits=3, random_state=4, n_jobs=2)
     np.testing.assert_array_equal(
-        again.scores["TANClassifier"]["log_score"], found.scores["TANClassifier"]["log_score"]
+        again.scores["TANClassifier"]["log_loss"], found.scores["TANClassifier"]["log_loss"]
     )
     draw = np.random.RandomState(4)
     codes = np.unique(y, return_inverse=True)[1]
@@ -296,19 +296,19 @@ def test_every_class_is_in_every_training_set():
     y = np.array(["common"] * 95 + ["rare"] * 5)
     X = np.random.RandomState(0).randint(0, 2, (100, 2)).astype(str)
     found = learning_curve(tg.NaiveBayesClassifier(), X, y, sizes=[2, 20], n_splits=5, random_state=0)
-    assert np.isfinite(found.scores["NaiveBayesClassifier"]["log_score"]).all()
+    assert np.isfinite(found.scores["NaiveBayesClassifier"]["log_loss"]).all()
 
 
 def test_learning_curve_is_drawn():
     clfs = {"naive": tg.NaiveBayesClassifier(), "$other$": LogisticRegression()}
     X, y = np.random.RandomState(0).random_sample((90, 2)), np.arange(90) % 2
     found = learning_curve(clfs, X, y, n_splits=2, random_state=0)
-    ax = plot_learning_curve(found, score="log_score")
+    ax = plot_learning_curve(found, score="log_loss")
     ax.figure.canvas.draw()
     assert legend_texts(ax) == ["naive", "$other$"]
     for line, name in zip(ax.lines, clfs, strict=True):
         np.testing.assert_array_equal(line.get_xdata(), found.sizes)
-        np.testing.assert_array_equal(line.get_ydata(), found.mean[name]["log_score"])
+        np.testing.assert_array_equal(line.get_ydata(), found.mean[name]["log_loss"])
     assert len(ax.collections) == 2  # bands
     direct = plot_learning_curve(
         tg.NaiveBayesClassifier(), X, y, score="accuracy", sizes=[30], n_splits=1, random_state=0

@@ -23,7 +23,7 @@ Methods that fail or exceed --limit are listed below the table.
 
 examples:
   tanager compare weather.csv --class play
-  tanager compare sales.parquet --class bought --ignore id --by log_score
+  tanager compare sales.parquet --class bought --ignore id --by log_loss
   tanager compare iris.csv --class species --methods naive tan tan+elr aode
 """
 
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_folds(parser)
     parser.add_argument(
-        "--by", choices=("accuracy", "log_score"), default="accuracy", help="score to sort by (default: accuracy)"
+        "--by", choices=("accuracy", "log_loss"), default="accuracy", help="score to sort by (default: accuracy)"
     )
     parser.add_argument(
         "--limit",
@@ -102,10 +102,10 @@ def ranked(trials: Sequence[Any], by: str) -> tuple[list[Any], list[Any]]:
     failed = [trial for trial in trials if trial.result is None]
     if not done:
         return [], failed
-    other = "log_score" if by == "accuracy" else "accuracy"
+    other = "log_loss" if by == "accuracy" else "accuracy"
     done.sort(key=lambda trial: (trial.sort_key(by), trial.sort_key(other)))
     joined = CrossValidation.joined([trial.result for trial in done])
-    for score in ("accuracy", "log_score"):
+    for score in ("accuracy", "log_loss"):
         best = min(done, key=lambda trial: trial.sort_key(score))
         best.best_in.add(score)
         if len(done) > 1:
@@ -129,13 +129,13 @@ def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> No
     console = make_console()
     table = plain_table(title=title)
     table.add_column("method", no_wrap=True)
-    for heading in ("accuracy %", "log score", "seconds", "parameters"):
+    for heading in ("accuracy %", "log loss", "seconds", "parameters"):
         table.add_column(heading, justify="right", no_wrap=True)
     for trial in done:
-        cells = [trial.cell("accuracy", 100, 1), trial.cell("log_score", 1, 3)]
+        cells = [trial.cell("accuracy", 100, 1), trial.cell("log_loss", 1, 3)]
         texts = [
             Text(text, style="bold" if score in trial.best_in else "")
-            for text, score in zip(cells, ("accuracy", "log_score"), strict=True)
+            for text, score in zip(cells, ("accuracy", "log_loss"), strict=True)
         ]
         parameters = "–" if trial.n_parameters is None else f"{trial.n_parameters:,}"
         table.add_row(trial.name, *texts, trial.shown_seconds, parameters)
@@ -145,7 +145,7 @@ def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> No
     for trial in failed:
         console.print(Text(f"{trial.name:{width}}  {trial.failure}"), style="dim")
     marked = any(trial.worse_in for trial in done)
-    order = {"accuracy": "accuracy", "log_score": "log score"}[by]
+    order = {"accuracy": "accuracy", "log_loss": "log loss"}[by]
     legend = f"best {order} first; mean ± standard deviation over the folds"
     console.print(
         Text(

@@ -21,7 +21,7 @@ examples:
   tanager cv sales.parquet --class bought --folds 5 --score accuracy auc
 """
 
-SCORES = ("accuracy", "log_score", "cll", "auc")
+SCORES = ("accuracy", "log_loss", "cll", "auc")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -32,9 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--score",
         nargs="+",
         choices=SCORES,
-        default=["accuracy", "log_score"],
-        help="accuracy; log_score, the mean of -ln P(true class), of which less is better; cll, the sum of ln P(true class); "
-        "auc (default: accuracy log_score)",
+        default=["accuracy", "log_loss"],
+        help="accuracy; log_loss, the mean of -ln P(true class), of which less is better; cll, the sum of ln P(true class); "
+        "auc (default: accuracy log_loss)",
     )
     parser.add_argument(
         "--keep-structure",

@@ -167,9 +167,9 @@ def _rows(
     """Yield (dataset, shape, cells): accuracy and log loss of every method, and whether it is the best."""
     for name, table in data.items():
         means = results[name].mean.values()
-        best = min(round(mean["log_score"], 3) for mean in means)
+        best = min(round(mean["log_loss"], 3) for mean in means)
         cells = [
-            (f"{100 * mean['accuracy']:.1f} / {mean['log_score']:.3f}", round(mean["log_score"], 3) == best)
+            (f"{100 * mean['accuracy']:.1f} / {mean['log_loss']:.3f}", round(mean["log_loss"], 3) == best)
             for mean in means
         ]
         yield name, f"{table.X.shape[0]} x {table.X.shape[1]}", cells
