@@ -99,6 +99,7 @@ void bind_tbmatan(py::module_& m) {
       .def_property_readonly("max_assignments", [](const Tbmatan& t) { return t.options().max_assignments; })
       .def_property_readonly("n_trees", [](const Tbmatan& t) { return t.options().n_trees; })
       .def("network_of", &tree_network, py::arg("edges"));
+  m.attr("TREE_SEED") = TbmatanPredictor::kTreeSeed;
   py::class_<TbmatanPredictor, Predictor>(m, "TbmatanPredictor")
       .def(py::init(&make_predictor), py::arg("model"), py::arg("method") = "auto")
       .def_property_readonly("method", [](const TbmatanPredictor& p) { return name_among(p.method(), methods()); })

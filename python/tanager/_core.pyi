@@ -19,6 +19,7 @@ _Feature: TypeAlias = tuple[str, list[Any] | None, _Floats | None]
 
 __version__: str
 MAX_TABLE_CELLS: int
+TREE_SEED: int
 
 class ModelFileError(ValueError): ...
 

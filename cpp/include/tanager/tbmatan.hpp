@@ -73,6 +73,9 @@ class TbmatanPredictor : public Predictor {
     kExact      ///< an exponent per number: for weights beyond all ranges, and slow
   };
 
+  /// Seed of the trees that are sampled for rows with missing values: every model draws the same ones.
+  static constexpr std::uint64_t kTreeSeed = 20030101;
+
   explicit TbmatanPredictor(const Tbmatan& model, Method method = Method::kAuto);
   ~TbmatanPredictor() override;
   TbmatanPredictor(TbmatanPredictor&&) noexcept;

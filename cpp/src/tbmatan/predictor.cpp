@@ -30,8 +30,6 @@ namespace {
 constexpr std::size_t kBlockRows = 256;
 /// Steps for one sum over trees, times sums, between two looks at whether to go on.
 constexpr std::size_t kWorkBetweenLooks = std::size_t{1} << 22;
-/// Trees drawn for missing cells are the same for everyone.
-constexpr std::uint64_t kSeedOfTrees = 20030101;
 
 /// Codes of some rows, [feature][row], 16 bits wide.
 class RowCodes {
@@ -144,7 +142,7 @@ struct SampledTrees {
     Room room(model);
     for (std::size_t first = 0; first < n_trees; first += kTreesAtOnce) {
       check_stop();
-      for (auto& tree : sampler.draw(first, std::min(kTreesAtOnce, n_trees - first), kSeedOfTrees))
+      for (auto& tree : sampler.draw(first, std::min(kTreesAtOnce, n_trees - first), TbmatanPredictor::kTreeSeed))
         if (++times[std::move(tree)] == 1) room.take(0);
     }
     for (const auto& [tree, count] : times) {

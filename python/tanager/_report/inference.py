@@ -25,8 +25,6 @@ MOST_FEATURES = 500
 MOST_VALUES = 20_000
 # A sum on the log scale takes about as long as so many products.
 _LOG_SUM = 10
-#: The library draws its trees with this seed.
-_SEED_OF_TREES = 20030101
 
 
 class Absent(Exception):  # it is no error
@@ -192,7 +190,7 @@ def relative_weights(mantissas: Any, exponents: Any) -> tuple[Any, Any]:
 def _sampled_trees(core: _core.Tbmatan) -> list[dict[str, Any]]:
     """Return the trees that the library averages over where too much is missing, with their shares."""
     weights = _core.EdgeWeights.from_parts(*core.edge_weights)
-    drawn = _core.sample_trees(weights, core.n_trees, _SEED_OF_TREES)
+    drawn = _core.sample_trees(weights, core.n_trees, _core.TREE_SEED)
     times: dict[tuple[tuple[int, int], ...], int] = {}
     for tree in drawn.tolist():
         edges = tuple(sorted((min(edge), max(edge)) for edge in tree))
