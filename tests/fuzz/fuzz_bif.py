@@ -108,4 +108,7 @@ class _Dialect:
 
 
 if __name__ == "__main__":
-    run(sys.modules[__name__], ["_bif_text", "_bif_scanner", "_bif_names", "_bif_write", "_exchange"])
+    run(
+        sys.modules[__name__],
+        [f"interop.{name}" for name in ("_bif_reader", "_bif_names", "_bif_writer", "_variables")],
+    )

@@ -72,4 +72,4 @@ def _document(variables: list[Variable], decisions: Decisions) -> str:
 
 
 if __name__ == "__main__":
-    run(sys.modules[__name__], ["_xmlbif", "_bif_names", "_bif_write", "_exchange"])
+    run(sys.modules[__name__], [f"interop.{name}" for name in ("_xmlbif", "_bif_names", "_bif_writer", "_variables")])

@@ -13,7 +13,8 @@ from ..classifiers._base import BaseClassifier
 from ..network import Network
 from ._bif_reader import parse_bif
 from ._onnx import onnx_model, save_model
-from ._pgmpy import pgmpy_model, pyagrum_network, variables_of_pgmpy, variables_of_pyagrum
+from ._pgmpy import pgmpy_model, variables_of_pgmpy
+from ._pyagrum import pyagrum_network, variables_of_pyagrum
 from ._variables import Variable, listed, make_network, variables_of
 from ._xmlbif import parse_xmlbif
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from ..network import Network
 from ..network._strengths import arc_strength, quick_joint
-
-if TYPE_CHECKING:
-    from ..network import Network
 
 _COLOR = "#215a9e"
 #: Thickness of the weakest and the strongest arc, in points.

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from ._pgmpy import imported
-from ._variables import shortened
-
-if TYPE_CHECKING:
-    from .._encoding.column_encoder import ColumnEncoder
-    from ..network import Network
+from .._encoding.column_encoder import ColumnEncoder
+from .._utils.files import write_bytes
+from ..network import Network
+from ._variables import imported, shortened
 
 #: Old enough for runtimes of some years ago; 17 is the last one whose reductions have their axes as attributes.
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
@@ -52,8 +50,6 @@ def _reason(network: Network) -> str:
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model, whole or not at all."""
-    from .._utils.files import write_bytes
-
     write_bytes(path, model.SerializeToString())
 
 

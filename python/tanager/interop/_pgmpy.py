@@ -1,31 +1,14 @@
-"""Networks as objects of other libraries, and back: pgmpy, pyAgrum, networkx."""
+"""Networks as objects of pgmpy, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._utils.typing import Floats
-from ..network._strengths import arc_strength
-from ._variables import Variable, check_parents, checked_table
-
-if TYPE_CHECKING:
-    from ..network import Network
-
-
-def imported(module: str, package: str, purpose: str) -> Any:
-    """Return a module of a library that is not required, or say what needs it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        wanted = "'tanager[onnx]'" if package == "onnx" else package
-        raise ImportError(f"{purpose} needs {package}, which cannot be imported: pip install {wanted}") from error
-
-
-# -- pgmpy
+from ._variables import Variable, check_parents, checked_table, imported
 
 
 def pgmpy_model(variables: Sequence[Variable]) -> Any:
@@ -75,7 +58,8 @@ def variables_of_pgmpy(model: Any) -> list[Variable]:
         for axis, variable in enumerate([name, *parents]):  # each table may have its states in an order of its own
             table = _ordered(table, axis, list(cpd.state_names[variable]), labels[variable], name, variable)
         table = np.ascontiguousarray(np.moveaxis(table, 0, -1))
-        found.append(_variable(name, labels[name], parents, table, [labels[p] for p in parents]))
+        table = checked_table(name, table, [labels[p] for p in parents], "")
+        found.append(Variable(name, labels[name], parents, table))
     return found
 
 
@@ -85,67 +69,3 @@ def _ordered(table: Floats, axis: int, have: list[Any], want: list[Any], name: s
     if len(have) != len(want) or set(have) != set(want):
         raise ValueError(f"the table of {name!r} has the values {have} for {variable!r}, but these are {want}")
     return np.take(table, [have.index(label) for label in want], axis=axis)
-
-
-def _variable(name: str, labels: list[Any], parents: list[str], table: Floats, given: list[list[Any]]) -> Variable:
-    return Variable(name, labels, parents, checked_table(name, table, given, ""))
-
-
-# -- pyAgrum
-
-
-def pyagrum_network(variables: Sequence[Variable]) -> Any:
-    """Make pyAgrum's network; its labels are texts, so numbers become such."""
-    gum = imported("pyagrum", "pyagrum", "to_pyagrum")
-    made = gum.BayesNet()
-    for v in variables:
-        made.add(gum.LabelizedVariable(v.name, v.name, _texts(v)))
-    for v in variables:
-        for parent in v.parents:
-            made.addArc(parent, v.name)
-    for v in variables:
-        # The variable itself changes fastest, then its first parent, and so on.
-        axes = [*reversed(range(len(v.parents))), len(v.parents)]
-        made.cpt(v.name).fillWith(np.transpose(v.table, axes).reshape(-1).tolist())
-    return made
-
-
-def _texts(variable: Variable) -> list[str]:
-    texts = [str(label) for label in variable.labels]
-    if len(set(texts)) < len(texts):
-        raise ValueError(f"pyAgrum tells values by their text, but those of {variable.name!r} are not all different")
-    return texts
-
-
-def variables_of_pyagrum(model: Any) -> list[Variable]:
-    """Read pyAgrum's network."""
-    for needed in ("nodes", "cpt", "variable"):
-        if not hasattr(model, needed):
-            raise TypeError(f"model must be a Bayesian network of pyAgrum, but is a {type(model).__name__}")
-    labels = {model.variable(node).name(): list(model.variable(node).labels()) for node in model.nodes()}
-    found = []
-    for node in model.nodes():
-        name = model.variable(node).name()
-        cpt = model.cpt(node)
-        parents = [cpt.variable(i).name() for i in range(1, cpt.nbrDim())]
-        # The array has its axes the other way round: the last parent first, and the variable itself last.
-        axes = [*reversed(range(len(parents))), len(parents)]
-        table = np.ascontiguousarray(np.transpose(np.array(cpt.toarray(), dtype=np.float64), axes))
-        found.append(_variable(name, labels[name], parents, table, [labels[p] for p in parents]))
-    return found
-
-
-# -- networkx
-
-
-def networkx_graph(network: Network, strengths: bool) -> Any:
-    """Make a directed graph of networkx."""
-    nx = imported("networkx", "networkx", "to_networkx")
-    graph = nx.DiGraph(class_name=network.class_name)
-    for name in [*network.features, network.class_name]:
-        cpt = network.cpt(name)
-        kind = "class" if name == network.class_name else "feature"
-        graph.add_node(name, kind=kind, labels=list(cpt.labels[cpt.names.index(name)]), table=cpt)
-    for parent, child in network.arcs:
-        graph.add_edge(parent, child, **({"strength": arc_strength(network, parent, child)} if strengths else {}))
-    return graph

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +14,10 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
+from .._utils.graphs import topological_order
 from .._utils.typing import Floats
+from ..network import Network
 from ..network._network import LazyPredictor
-
-if TYPE_CHECKING:
-    from ..network import Network
 
 #: How far the probabilities of a distribution may be from one together: files print as few as two digits.
 LOOSE = 0.01 + 1e-9
@@ -68,8 +68,6 @@ def variables_of(network: Network) -> list[Variable]:
 
 def make_network(variables: Sequence[Variable], class_name: str) -> Network:
     """Make a network of its variables, all of them checked; one is the class, all others are features in their order."""
-    from ..network import Network
-
     _check(variables)
     by_name = {v.name: v for v in variables}
     if class_name not in by_name:
@@ -143,19 +141,12 @@ def check_parents(name: str, parents: Sequence[str], known: Mapping[str, Any], w
 
 def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
     """Refuse arcs that form a cycle, and name it."""
-    left = {name: len(of_name) for name, of_name in parents.items()}
-    children: dict[str, list[str]] = {name: [] for name in parents}
-    for name, of_name in parents.items():
-        for parent in of_name:
-            children[parent].append(name)
-    free = [name for name, number in left.items() if not number]
-    while free:
-        name = free.pop()
-        del left[name]
-        for child in children[name]:
-            left[child] -= 1
-            if not left[child]:
-                free.append(child)
+    names = list(parents)
+    position = {name: i for i, name in enumerate(names)}
+    free = topological_order([[position[parent] for parent in parents[name]] for name in names])
+    left = dict.fromkeys(names)
+    for i in free:
+        del left[names[i]]
     if not left:
         return
     # Each of the rest has a parent among the rest: following them must come back to where it was.
@@ -239,3 +230,12 @@ def listed(names: Sequence[str] | Mapping[str, Any], most: int = 10) -> str:
     """Name the first of many."""
     found = list(names)
     return ", ".join(shortened(repr(name)) for name in found[:most]) + (", ..." if len(found) > most else "")
+
+
+def imported(module: str, package: str, purpose: str) -> Any:
+    """Return a module of a library that is not required, or say what needs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        wanted = "'tanager[onnx]'" if package == "onnx" else package
+        raise ImportError(f"{purpose} needs {package}, which cannot be imported: pip install {wanted}") from error

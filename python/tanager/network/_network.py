@@ -582,7 +582,7 @@ class Network:
         >>> graph.nodes["class"]["labels"]  # doctest: +SKIP
         [0, 1]
         """
-        from ..interop._pgmpy import networkx_graph
+        from ..interop._networkx import networkx_graph
 
         return networkx_graph(self, strengths)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._utils.typing import Floats
+from ..network import Network
 from ..network._strengths import Joint, given_class
 from ._style import COLORS, FOR, OTHERS, background, distinct, gray, hue, text_width, write
-
-if TYPE_CHECKING:
-    from ..network import Network
 
 #: In font sizes: height of a name, of a row of bars, of the space below them; width of a column of bars, and gaps.
 _HEAD, _ROW, _FOOT, _COLUMN, _GAP, _MARGIN = 2.0, 1.2, 0.5, 2.6, 0.35, 0.7

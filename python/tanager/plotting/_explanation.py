@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..explain import Explanation
 from ..explain._text import probability_text, signed, sorted_contributions
 from ._style import (
     AGAINST,
@@ -24,9 +25,6 @@ from ._style import (
     text_width,
     titled,
 )
-
-if TYPE_CHECKING:
-    from ..explain import Explanation
 
 
 def plot_explanation(explanation: Explanation, of: Any = None, max_features: int = 20, ax: Any = None) -> Any:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._layout import Layout, Point, layered_layout
 from .._utils.validation import is_integer
+from ..averaging._posterior import TreePosterior
+from ..network import Network
 from ..network._strengths import arc_strength, quick_joint
 from ..network._summary import one_line
 from ._boxes import Box, class_box, draw_box, feature_box, groups_of_classes
@@ -29,10 +32,6 @@ from ._style import (
     titled,
     write,
 )
-
-if TYPE_CHECKING:
-    from ..averaging._posterior import TreePosterior
-    from ..network import Network
 
 #: Between the class and the features below it, and above and below the key; in font sizes.
 _CLASS_GAP, _KEY_GAP = 2.0, 1.6
@@ -127,9 +126,6 @@ def plot_network(
 
 def _resolve(network: Any) -> tuple[Network, TreePosterior | None]:
     """Return the network to draw, and the average over trees that it comes from, if any."""
-    from ..averaging._posterior import TreePosterior
-    from ..network import Network
-
     posterior = getattr(network, "posterior_", network)
     if isinstance(posterior, TreePosterior):
         return posterior.map_tree, posterior
@@ -138,8 +134,6 @@ def _resolve(network: Any) -> tuple[Network, TreePosterior | None]:
         return found, None
     kind = type(network).__name__
     if hasattr(network, "fit") and hasattr(network, "predict"):
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(network)
         raise TypeError(f"{kind} has no single network that could be drawn")
     raise TypeError(f"a network or a fitted classifier can be drawn, but a {kind} came")

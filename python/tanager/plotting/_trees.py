@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from ..averaging._posterior import TreePosterior
 from ._style import (
     FONT_SIZE,
     INCH,
@@ -25,22 +27,15 @@ from ._style import (
     write,
 )
 
-if TYPE_CHECKING:
-    from ..averaging._posterior import TreePosterior
-
 #: Between the columns of a tree, relative to the font size.
 _GAP = 4.0
 
 
 def _posterior_of(source: Any) -> TreePosterior:
-    from ..averaging._posterior import TreePosterior
-
     found = getattr(source, "posterior_", source)
     if isinstance(found, TreePosterior):
         return found
     if hasattr(source, "fit"):
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(source)
     raise TypeError(f"a TBMATANClassifier or its posterior_ can be drawn, but a {type(source).__name__} came")
 
