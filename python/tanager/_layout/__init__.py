@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .layers import Layered, children_of, count_lanes, parents_first, split_into_layers, with_lanes
+from .._utils.graphs import topological_order
+from .layers import Layered, children_of, count_lanes, split_into_layers, with_lanes
 from .order import ordered_layers
 from .places import LANE, LANE_GAP, NODE_GAP, places_along
 
@@ -122,7 +123,7 @@ def _check(
             raise ValueError(f"the parents of {names[child]!r} must be from 0 to {n - 1}, but one is {wrong[0]}")
         if len(set(found)) < len(found):
             raise ValueError(f"the parents of {names[child]!r} must differ, but are {list(found)}")
-    free = set(parents_first(parents))
+    free = set(topological_order(parents))
     if len(free) < n:
         caught = next(v for v in range(n) if v not in free)
         raise ValueError(f"arcs must not form cycles, but one leads to {names[caught]!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .._utils.graphs import topological_order
 from .places import NODE_GAP
 
 
@@ -39,19 +40,6 @@ def children_of(parents: Sequence[Sequence[int]]) -> list[list[int]]:
         for parent in found:
             children[parent].append(child)
     return children
-
-
-def parents_first(parents: Sequence[Sequence[int]]) -> list[int]:
-    """Return the nodes, parents before their children, without those on cycles or below them."""
-    children = children_of(parents)
-    n_waiting = [len(found) for found in parents]
-    order = [v for v, n in enumerate(n_waiting) if not n]
-    for v in order:  # grows
-        for child in children[v]:
-            n_waiting[child] -= 1
-            if not n_waiting[child]:
-                order.append(child)
-    return order
 
 
 def split_into_layers(
@@ -131,7 +119,7 @@ def _among_siblings(
 def _depths(parents: list[list[int]], children: list[list[int]]) -> list[int]:
     """Return the length of the longest path down from every node."""
     depth = [0] * len(parents)
-    for v in reversed(parents_first(parents)):
+    for v in reversed(topological_order(parents)):
         depth[v] = max((depth[child] + 1 for child in children[v]), default=0)
     return depth
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._layout import Layout, layered_layout
+from .._utils.graphs import maximum_spanning_tree
 from .._utils.text import display_label
 from ..classifiers._base import BaseClassifier
 from ..network import Network
@@ -104,8 +105,11 @@ def _pairs(core: _core.Aode, names: list[str]) -> dict[str, Any]:
             if u != v:
                 dependence[u, v] += _dependence(core, u, v) / 2  # of two models that need not agree
                 dependence[v, u] = dependence[u, v]
-    parents = _spanning_tree(dependence)
-    tree = {(p, child): float(dependence[p, child]) for child in range(n) for p in parents[child]}
+    edges = maximum_spanning_tree(dependence)
+    parents: list[list[int]] = [[] for _ in range(n)]
+    for parent, child in edges:
+        parents[child].append(parent)
+    tree = {(parent, child): float(dependence[parent, child]) for parent, child in sorted(edges, key=lambda e: e[1])}
     drawing = _Drawing(names, list(range(n)), parents, arrows=False, with_class=False)
     drawing.add_routes(dict(tree), "mutual information given the class", "nats")
     most = max(tree.values(), default=0.0)
@@ -127,20 +131,6 @@ def _dependence(core: _core.Aode, u: int, v: int) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(joint > 0, joint * np.log(joint * joint.sum(axis=(0, 1)) / apart), 0.0)
     return max(0.0, float(terms.sum()))
-
-
-def _spanning_tree(weights: Any) -> list[list[int]]:
-    """Return the parents in the maximum spanning tree, rooted at the first node."""
-    n = len(weights)
-    parents: list[list[int]] = [[] for _ in range(n)]
-    nearest = dict.fromkeys(range(1, n), 0)
-    while nearest:
-        v = max(nearest, key=lambda node: (weights[node, nearest[node]], -node))
-        parents[v] = [nearest.pop(v)]
-        for u, partner in nearest.items():
-            if weights[u, v] > weights[u, partner]:
-                nearest[u] = v
-    return parents
 
 
 def _others(values: Any, tree: Pairs, least: float) -> Pairs:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._utils.graphs import maximum_spanning_tree
 from ..averaging._mp import MpAverage
 from ..classifiers._base import BaseClassifier
 from ..explain._explanation import chain_order
@@ -172,17 +173,12 @@ def relative_weights(mantissas: Any, exponents: Any) -> tuple[Any, Any]:
     with np.errstate(divide="ignore"):
         logs = np.log2(mantissas) + exponents
     bounds = np.zeros((n, n))
-    inside, nearest = [0] if n else [], dict.fromkeys(range(1, n), 0)
-    while nearest:  # the maximum spanning tree, node by node
-        v = max(nearest, key=lambda node: (logs[node, nearest[node]], -node))
-        link = nearest.pop(v)
+    inside = [0]
+    for link, v in maximum_spanning_tree(logs):
         for u in inside:
             through = logs[v, link] if u == link else min(logs[v, link], bounds[u, link])
             bounds[u, v] = bounds[v, u] = through
         inside.append(v)
-        for u, partner in nearest.items():
-            if logs[u, v] > logs[u, partner]:
-                nearest[u] = v
     powers = np.round(bounds).astype(np.int64)
     return powers, np.ldexp(mantissas, np.clip(exponents - powers, -2000, 2000).astype(np.int32))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from .._utils.graphs import topological_order
 from .._utils.text import display_label
 from .._utils.typing import Floats
 from .._utils.validation import is_integer
@@ -299,20 +299,7 @@ def explain_rows(
 def chain_order(network: Network) -> list[int]:
     """Return the features of a network in the order in which an explanation takes them."""
     parents = network._parents
-    children: list[list[int]] = [[] for _ in parents]
-    n_waiting = [len(found or ()) for found in parents]
-    for child, found in enumerate(parents):
-        for parent in found or ():
-            children[parent].append(child)
-    ready = [f for f, found in enumerate(parents) if found is not None and not found]
-    order = []
-    while ready:  # the first column of those whose parents are all there
-        feature = heapq.heappop(ready)
-        order.append(feature)
-        for child in children[feature]:
-            n_waiting[child] -= 1
-            if not n_waiting[child]:
-                heapq.heappush(ready, child)
+    order = [f for f in topological_order([found or [] for found in parents]) if parents[f] is not None]
     blanket = set(network.markov_blanket)
     return sorted(order, key=lambda feature: network.feature_names[feature] not in blanket)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.graphs import maximum_spanning_tree
 from ._weights import GivenWeights
 
 #: Sums of two precisions that agree to so many bits are taken to be right.
@@ -57,17 +58,9 @@ def _needed_bits(given: GivenWeights) -> int | None:
     else:
         sizes = np.where(given.values > 0, given.exponents, -np.inf)
     n = given.n_nodes
-    # Prim's algorithm: the best weight from any node that has joined to each that has not.
-    best, joined = sizes[0].copy(), np.zeros(n, dtype=bool)
-    joined[0] = True
-    smallest = math.inf
-    for _ in range(n - 1):
-        nearest = int(np.argmax(np.where(joined, -np.inf, best)))
-        if joined[nearest] or best[nearest] == -np.inf:
-            return None
-        smallest = min(smallest, float(best[nearest]))
-        joined[nearest] = True
-        best = np.maximum(best, sizes[nearest])
+    smallest = min((float(sizes[edge]) for edge in maximum_spanning_tree(sizes)), default=math.inf)
+    if smallest == -math.inf:
+        return None
     return math.ceil(float(sizes.max() - smallest) + 4 * math.log2(n)) + _AGREEMENT + 32
 
 
