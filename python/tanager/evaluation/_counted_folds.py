@@ -23,6 +23,7 @@ from .._encoding.labels import class_name
 from .._encoding.schema import Schema
 from .._encoding.table import Table, read_table
 from .._learning.contract import Predictor
+from .._learning.names import naming_features
 from .._utils.progress import stopping
 from ..classifiers._base import BaseClassifier
 from ..discretize import resolve_discretizer
@@ -185,7 +186,8 @@ def _judge_fold(group: Group, material: Material, scorers: Sequence[Scorer], num
         if classifier.unseen == "error" and fold.training.drops_values:
             results.append(plain_fold(position, number, classifier, material, scorers))
         else:
-            results.append(_judge(position, classifier, group.schema, fold, scorers))
+            with naming_features(group.schema.feature_names):
+                results.append(_judge(position, classifier, group.schema, fold, scorers))
     return results
 
 

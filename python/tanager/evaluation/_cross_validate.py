@@ -167,11 +167,6 @@ def _with_fixed_structure(classifier: Any, X: Any, y: Any, sample_weight: Any) -
         return classifier
     fitted = clone(classifier).fit(X, y, sample_weight)
     check_interrupted(getattr(fitted, "search_trace_", None))
-    settings = {name: value for name, value in classifier.get_params(deep=False).items() if name in _COMMON_SETTINGS}
+    common = BaseNetworkClassifier._get_param_names()
+    settings = {name: value for name, value in classifier.get_params(deep=False).items() if name in common}
     return BayesNetClassifier(structure=KnownStructure(fitted._core_model.structure), **settings)
-
-
-_COMMON_SETTINGS = {
-    *("parameters", "discretizer", "numeric_features", "categories", "unseen"),
-    *("class_prior", "n_jobs", "random_state", "verbose"),
-}

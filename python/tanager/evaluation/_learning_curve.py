@@ -13,6 +13,7 @@ from .._encoding.encoder import encode_labels
 from .._utils.optional import import_optional
 from .._utils.typing import Floats
 from .._utils.validation import check_number, is_integer
+from ._cross_validate import cross_validate
 from ._result import CrossValidation
 
 if TYPE_CHECKING:
@@ -129,8 +130,6 @@ def learning_curve(
     -------
     LearningCurve
     """
-    from . import cross_validate
-
     if not is_integer(n_splits) or n_splits < 1:
         raise ValueError(f"n_splits must be a whole number of at least 1, but is {n_splits!r}")
     if not 0 < check_number(test_size, "test_size") < 1:

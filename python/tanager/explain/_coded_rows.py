@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
 from .._learning.contract import Predictor
-from .._learning.names import named_refusal
+from .._learning.names import naming_features
 from .._utils.typing import Codes, Floats, missing_code
 
 Places = npt.NDArray[np.intp]
@@ -34,10 +33,8 @@ class CodedRows:
 
     def predict(self, columns: Sequence[Codes], n_rows: int, output: str = "log_joint") -> Floats:
         """Return a number per row and class, for any codes."""
-        try:
+        with naming_features(self.feature_names):
             return self.predictor.predict(columns, n_rows, output, self.threads)
-        except _core.CliqueTooLarge as error:
-            raise named_refusal(error, self.feature_names) from None
 
     def predict_classes(self) -> Places:
         """Return the most probable class of every row, as ``predict`` does."""
@@ -56,7 +53,8 @@ class CodedRows:
         return best
 
     def _classes(self, columns: Sequence[Codes], n_rows: int) -> Places:
-        return self.predictor.predict_classes(columns, n_rows, self.threads).astype(np.intp)
+        with naming_features(self.feature_names):
+            return self.predictor.predict_classes(columns, n_rows, self.threads).astype(np.intp)
 
     def missing(self) -> npt.NDArray[np.bool_]:
         """Return which cells are missing, shape (n_rows, n_features)."""

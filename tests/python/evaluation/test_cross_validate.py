@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -481,3 +481,19 @@ def test_subtracted_and_direct_counts(counted):
     check(tg.TANClassifier(), wide, y[:400], folds[:400], splits_of(folds[:400]))
     cuts = rng.normal(size=(2000, 3)) + y[:, None]
     check(tg.TANClassifier(), cuts, y, folds, splits_of(folds))
+
+
+def test_an_inference_that_is_too_large_names_features():
+    rng = np.random.default_rng(0)
+    pairs = list(combinations(range(5), 2))
+    names = [f"p{i}" for i in range(5)] + [f"c{i}{j}" for i, j in pairs]
+    X = pd.DataFrame(
+        np.column_stack([rng.integers(0, 60, (300, 5)), rng.integers(0, 2, (300, len(pairs)))]),
+        columns=names,
+        dtype=object,
+    )
+    X.iloc[0, :5] = None  # the parents of observed children: a clique of 60**5 cells
+    arcs = [(f"p{p}", f"c{i}{j}") for i, j in pairs for p in (i, j)]
+    clf = tg.BayesNetClassifier(st.FixedStructure(arcs))
+    with pytest.raises(ValueError, match="the features 'p0', 'p1', 'p2', 'p3', 'p4' have to be held together"):
+        cross_validate(clf, X, rng.integers(0, 2, 300), cv=2)
