@@ -11,7 +11,7 @@ using namespace internal;
 
 namespace {
 
-/// No record of a real table is longer, but everything after a quote that is never closed is.
+/// Longer records are taken for an unclosed quote.
 constexpr std::size_t kLongestRecord = std::size_t{1} << 26;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -24,7 +24,7 @@ bool BlockReader::fill(Block& block) {
   if (is_over_) return false;
   std::size_t filled = rest_.size();
   for (std::size_t wanted = std::max(block_size_, 2 * filled);; wanted *= 2) {
-    // One more for a line end that the table may lack.
+    // One more byte, for a line end that the table may lack.
     block.buffer.resize(std::max(block.buffer.size(), wanted + 1 + kCsvPadding));
     std::copy(rest_.begin(), rest_.end(), block.buffer.begin());
     rest_.clear();
@@ -32,7 +32,7 @@ bool BlockReader::fill(Block& block) {
     is_over_ = filled + count < wanted;
     filled += count;
     const std::string_view text(block.buffer.data(), filled);
-    // Left out first: a quote is one at the start of a cell only, and the mark would stand before it.
+    // Skipped first: a quote counts only at the start of a field, and the mark would precede it.
     const std::size_t begin = is_first_ && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     std::size_t whole = is_over_ ? filled : begin + whole_records(text.substr(begin), delimiter_);
     if (whole == begin && !is_over_) {

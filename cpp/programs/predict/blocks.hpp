@@ -1,4 +1,4 @@
-// A table cut into blocks of whole records.
+// Splits a table into blocks of complete records.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,21 @@
 
 namespace tanager::predict {
 
-/// Whole records of the table, with room after them for readers of whole words.
+/// Complete records of the table, with padding for readers that load whole words.
 struct Block {
   std::vector<char> buffer;
   std::span<char> text;  // within the buffer
-  bool is_cut = false;   // whether the last record is too long to be one and lacks its end
+  bool is_cut = false;   // whether the last record is too long and incomplete
 };
 
 class BlockReader {
  public:
-  /// Blocks are of at least `block_size` bytes, while there are so many.
+  /// Blocks have at least `block_size` bytes, except the last.
   BlockReader(Input& input, char delimiter, std::size_t block_size)
       : input_(input), delimiter_(delimiter), block_size_(block_size) {}
 
-  /// Fills a block with whole records, ended by a line end even if the table is not; false if none are left. A mark of
-  /// the byte order before the first record is left out. Nothing is read after a record that is too long.
+  /// Fills a block with complete records, terminated by a line end even if the table is not; false if none are left.
+  /// Skips a byte order mark before the first record. Reads nothing after a record that is too long.
   bool fill(Block& block);
 
  private:
@@ -32,7 +32,7 @@ class BlockReader {
   Input& input_;
   const char delimiter_;
   const std::size_t block_size_;
-  std::vector<char> rest_;  // what came after the last whole record
+  std::vector<char> rest_;  // what follows the last complete record
   bool is_first_ = true;
   bool is_over_ = false;
 };

@@ -25,21 +25,21 @@ std::string system_message(int error) {
   return std::generic_category().message(error);
 }
 
-/// Tells what is wrong with the name of a table, which is bad input, from what went wrong with the machine.
+/// Throws InvalidInput for a wrong file name, and FileFailure for a failing disk.
 [[noreturn]] void fail_to_read(const std::string& name, int error) {
   for (const int wrong_name : {ENOENT, EACCES, EISDIR, ENOTDIR, EPERM, ENAMETOOLONG, ELOOP})
     if (error == wrong_name) throw InvalidInput("cannot read " + name + ": " + system_message(error));
   fail("read", name, system_message(error));
 }
 
-/// The passing name of the output, null while there is none. Lock-free, so that a handler of signals may read it.
+/// The temporary name of the output, or null. Lock-free, for the signal handler.
 std::atomic<const char*> unfinished{nullptr};
 static_assert(std::atomic<const char*>::is_always_lock_free);
 
 /// The signals that end the program without leaving a file behind.
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// Only what is allowed within a handler: no memory, no locks, no destructors.
+/// Async-signal-safe: no allocation, no locks, no destructors.
 extern "C" void end_on_signal(int signal) {
   if (const char* path = unfinished.load()) ::unlink(path);
   if (signal == SIGINT) {
@@ -51,8 +51,8 @@ extern "C" void end_on_signal(int signal) {
   ::raise(signal);
 }
 
-/// Keeps signals waiting, so that none comes between the making of a file and the noting of its name. For the time
-/// before other threads are started: they would take the signals instead.
+/// Blocks signals between creating a file and recording its name. Only before other threads start: they would receive
+/// the signals instead.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -69,7 +69,7 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-/// Whether something that is not a regular file stands there already: a pipe, /dev/null, a terminal.
+/// Whether the path is an existing pipe or device.
 bool is_special(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
@@ -80,14 +80,14 @@ bool is_special(const std::string& path) {
 void handle_signals() {
   for (const int signal : kHandled) {
     struct sigaction now{};
-    // Who ignores them for us, as nohup does, means it.
+    // Keep signals ignored if the parent process, such as nohup, ignores them.
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
     struct sigaction action{};
     action.sa_handler = end_on_signal;
     ::sigaction(signal, &action, nullptr);
   }
   ::signal(SIGPIPE, SIG_DFL);
-  // A file that must not grow further is an error of writing, which has its sentence, and no reason to die halfway.
+  // Exceeding the file size limit is reported as a write error.
   ::signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -133,7 +133,7 @@ Output::Output(const std::string& path) : name_(path == "-" ? "standard output" 
 
 Output::~Output() {
   if (!file_ && descriptor_ != STDOUT_FILENO) ::close(descriptor_);
-  file_.reset();  // removes what is not finished; only then may the handler forget it
+  file_.reset();  // removes an unfinished file; the handler needs the name until then
   unfinished = nullptr;
 }
 

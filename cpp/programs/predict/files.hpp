@@ -12,13 +12,13 @@
 
 namespace tanager::predict {
 
-/// Reading or writing failed; the message says of what and why.
+/// Reading or writing failed; the message names the file and the reason.
 class FileFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A file, pipe or device that is read once from its beginning to its end; "-" is standard input.
+/// A file, pipe or device, read once from start to end; "-" is standard input.
 class Input {
  public:
   explicit Input(const std::string& path);
@@ -26,7 +26,7 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// Fills as much as there is; less than asked for only at the end.
+  /// Returns the number of bytes read; fewer than requested only at the end.
   std::size_t read(std::span<char> out);
 
  private:
@@ -34,7 +34,7 @@ class Input {
   int descriptor_;
 };
 
-/// A file that appears as a whole or not at all; "-" is standard output. Pipes and devices are written to directly.
+/// A file that is written atomically; "-" is standard output. Pipes and devices are written directly.
 class Output {
  public:
   explicit Output(const std::string& path);
@@ -49,11 +49,11 @@ class Output {
  private:
   std::string name_;
   std::optional<internal::OutputFile> file_;
-  std::string passing_path_;  // a copy that lives as long as the handler of signals may look at it
+  std::string passing_path_;  // a copy that outlives any use by the signal handler
   int descriptor_ = -1;
 };
 
-/// Lets Ctrl-C and requests to end remove the unfinished output, and a closed pipe end the program as it ends others.
+/// Ctrl-C and termination signals remove the unfinished output; a closed pipe ends the program silently.
 void handle_signals();
 
 }  // namespace tanager::predict

@@ -26,15 +26,15 @@ using namespace internal;
 
 namespace {
 
-/// Blocks that are worked on at once, for every thread: several, so that no thread waits long for the slowest.
+/// Blocks per thread that are processed at once: several, to balance the load.
 constexpr std::size_t kBlocksPerThread = 4;
 constexpr std::size_t kMostBlocks = 128;
-/// Probabilities closer than this to the greatest may be in another order than the logarithms that classes go by.
+/// Logarithms, which determine the predicted class, may order probabilities within this tolerance differently.
 constexpr double kNearlyEqual = 1e-9;
 
 constexpr std::string_view kPredicted = "predicted";
 
-bool refuses_unseen(const Model& model, const Options& options) {
+bool rejects_unseen(const Model& model, const Options& options) {
   constexpr std::array<std::string_view, 2> kPlace = {"params", "unseen"};
   if (options.unseen) return *options.unseen == "error";
   return setting_text(model.settings(), kPlace) == "error";
@@ -44,41 +44,41 @@ CsvOptions csv_options(const Model& model, const Options& options) {
   CsvOptions csv;
   csv.delimiter = options.delimiter;
   if (options.missing) csv.missing = *options.missing;
-  csv.refuse_unseen = refuses_unseen(model, options);
+  csv.refuse_unseen = rejects_unseen(model, options);
   csv.keep = options.keep;
   csv.keep_all = options.keep_all;
   return csv;
 }
 
-/// Bytes to read at a time: fewer where every row of the result is long, for results of whole blocks are kept.
+/// Bytes to read at a time: fewer if the rows of the result are long, since results of whole blocks are kept.
 std::size_t block_size(const Model& model, const Options& options) {
   constexpr std::size_t kLongestNumber = 24, kLeast = 64, kMostResult = std::size_t{1} << 27;
   const std::size_t row = options.probabilities ? kLongestNumber * model.n_classes() : 1;
   return std::min(options.block_size, std::max(kLeast, kMostResult / row));
 }
 
-/// Tables that other programs take, and that would otherwise be told to lack columns.
+/// Detects other formats, which would otherwise fail with a message about missing columns.
 void check_is_text(std::string_view table) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOthers = {{
-      {"\x1f\x8b", "is compressed by gzip; unpack it on the way: zcat TABLE | tanager-predict MODEL"},
-      {"PAR1", "is a Parquet file; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
-      {"ARROW1", "is an Arrow file; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
-      {"\xff\xff\xff\xff", "is an Arrow stream; 'tanager predict' reads those, and 'tanager convert' writes CSV"},
-      {"\xff\xfe", "is no text in UTF-8"},
-      {"\xfe\xff", "is no text in UTF-8"},
+      {"\x1f\x8b", "a gzip-compressed file; decompress it: zcat TABLE | tanager-predict MODEL"},
+      {"PAR1", "a Parquet file; use 'tanager predict', or 'tanager convert' to CSV"},
+      {"ARROW1", "an Arrow file; use 'tanager predict', or 'tanager convert' to CSV"},
+      {"\xff\xff\xff\xff", "an Arrow stream; use 'tanager predict', or 'tanager convert' to CSV"},
+      {"\xff\xfe", "text in another encoding than UTF-8"},
+      {"\xfe\xff", "text in another encoding than UTF-8"},
   }};
   for (const auto& [start, what] : kOthers)
-    if (table.starts_with(start)) throw InvalidInput(join_text("CSV was expected, but the table ", what));
+    if (table.starts_with(start)) throw InvalidInput(join_text("expected CSV, got ", what));
 }
 
-/// What all blocks share: how rows are encoded and how results are written.
+/// Shared by all blocks: how to encode rows and write results.
 class Plan {
  public:
   Plan(const Model& model, const Options& options, std::span<const std::string_view> names)
       : model_(model), options_(options), encoder_(model, names, csv_options(model, options)) {
     for (std::uint32_t c = 0; c < model.n_classes(); ++c) {
       names_.push_back(model.class_name(c));
-      // A line with nothing on it would not count as a row.
+      // An empty line would not count as a row.
       const bool alone = names_.back().empty() && !options.probabilities && encoder_.kept_names().empty();
       labels_.emplace_back(alone ? "\"\"" : "");
       append_cell(labels_.back(), names_.back(), options.delimiter);
@@ -141,16 +141,16 @@ class Plan {
     return found;
   }
 
-  /// Two columns of one name would be told apart by nobody.
+  /// Column names of the result must be unique.
   void check_names() const {
     std::set<std::string> written{std::string(kPredicted)};
     for (const std::string& name : probability_names()) written.insert(name);
     for (const std::string& name : encoder_.kept_names())
       if (!written.insert(name).second)
-        throw InvalidInput("the column '" + name + "' cannot be kept, for the result has another column of that name");
+        throw InvalidInput("cannot keep the column '" + name + "': the predictions have a column of that name");
   }
 
-  /// The most probable classes, the very ones that prediction of classes alone gives.
+  /// The same classes as predict_classes_columns, without predicting all rows twice.
   std::vector<std::uint32_t> classes_of(const CsvRows& rows, std::span<const double> posterior) const {
     const std::size_t n_classes = model_.n_classes();
     std::vector<std::uint32_t> classes(rows.n_rows());
@@ -172,21 +172,21 @@ class Plan {
   const Model& model_;
   const Options& options_;
   CsvEncoder encoder_;
-  std::optional<NetworkPredictor> limited_;  // if the user set a limit of inference
+  std::optional<NetworkPredictor> limited_;  // if --max-cells is set
   std::vector<std::string> names_;           // of the classes
-  std::vector<std::string> labels_;          // the same, as cells
+  std::vector<std::string> labels_;          // the same, as CSV fields
 };
 
-/// A block and what became of it.
+/// A block and its result.
 struct Piece {
   Block block;
-  std::optional<CsvRows> rows;  // made when first needed
+  std::optional<CsvRows> rows;  // created when first needed
   std::string result;
   std::size_t n_lines = 0;
   std::exception_ptr failure;
 };
 
-/// Never throws: failures are reported in the order of the table, not in the order in which threads come across them.
+/// Never throws: failures are reported in the order of the table, not in the order in which threads find them.
 void work_on(const Plan& plan, char delimiter, Piece& piece) noexcept {
   try {
     piece.failure = nullptr;
@@ -195,14 +195,14 @@ void work_on(const Plan& plan, char delimiter, Piece& piece) noexcept {
     CsvRecords records(piece.block.text, delimiter);
     plan.encoder().encode(records, *piece.rows);
     piece.n_lines = records.next_line();
-    if (piece.block.is_cut) throw CsvError(piece.n_lines - 1, "the row is too long");
+    if (piece.block.is_cut) throw CsvError(piece.n_lines - 1, "the row is too long; check for an unclosed quote");
     plan.predict(*piece.rows, piece.result);
   } catch (...) {
     piece.failure = std::current_exception();
   }
 }
 
-/// Two rounds of pieces take turns: while the pieces of one are worked on, one thread writes the results of the other
+/// Two rounds of pieces alternate: while the pieces of one are processed, one thread writes the results of the other
 /// and reads the next part of the table into it.
 class Job {
  public:
@@ -217,7 +217,7 @@ class Job {
   }
 
   void run() {
-    fill(rounds_[0], 1);  // the header is soon read, even if the table comes slowly
+    fill(rounds_[0], 1);  // read the header early, even if the table arrives slowly
     read_header();
     for (std::size_t turn = 0; rounds_[turn % 2].n > 0; ++turn) {
       Round& now = rounds_[turn % 2];
@@ -228,7 +228,7 @@ class Job {
         fill(other, other.pieces.size());
       });
     }
-    // The round that was worked on last is still to be written; the other one is empty.
+    // Write the last round; the other one is empty.
     for (Round& round : rounds_) write(round);
     output_.finish();
   }
@@ -257,7 +257,7 @@ class Job {
       block.text = records.rest();
       return;
     }
-    throw InvalidInput("the table is empty, but a header with the names of its columns was expected");
+    throw InvalidInput("the table is empty: expected a header with column names");
   }
 
   bool next_record(CsvRecords& records) const {

@@ -1,4 +1,4 @@
-// The work of tanager-predict: blocks of rows are read, encoded, predicted and written, several at once and in order.
+// The pipeline of tanager-predict: reads, encodes, predicts and writes blocks of rows, in parallel and in order.
 #pragma once
 
 #include "files.hpp"
@@ -7,7 +7,7 @@
 
 namespace tanager::predict {
 
-/// Reads the whole table and writes its predictions. Throws InvalidInput for a wrong table and FileFailure.
+/// Reads the table and writes its predictions. Throws InvalidInput for invalid data, and FileFailure.
 void predict_table(const Model& model, const Options& options, Input& input, Output& output);
 
 }  // namespace tanager::predict

@@ -1,4 +1,4 @@
-// tanager-predict: predictions for a table with a model file, without Python.
+// tanager-predict: predict a CSV table with a model file, without Python.
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -21,7 +21,7 @@ constexpr int kOk = 0;
 constexpr int kFailure = 1;
 constexpr int kBadInput = 2;
 
-int say(std::string_view message, int code) {
+int print_error(std::string_view message, int code) {
   std::cerr << "tanager-predict: " << message << '\n';
   return code;
 }
@@ -35,9 +35,9 @@ void run(const tanager::predict::Options& options) {
   using tanager::predict::Task;
   if (options.task == Task::kHelp) return show(tanager::predict::help_text());
   if (options.task == Task::kVersion) return show("tanager-predict " TANAGER_VERSION "\n");
-  std::error_code unknown;  // one of them is not there
+  std::error_code unknown;  // one of them does not exist
   if (options.output != "-" && std::filesystem::equivalent(options.model, options.output, unknown))
-    throw tanager::InvalidInput("the output '" + options.output + "' would replace the model; choose another name");
+    throw tanager::InvalidInput("the output '" + options.output + "' would overwrite the model; choose another name");
   const tanager::Model model = tanager::load_model(options.model);
   tanager::predict::Input input(options.input);
   tanager::predict::Output output(options.output);
@@ -52,14 +52,14 @@ int main(int argc, char** argv) {
     run(tanager::predict::parse_options({argv + 1, argv + argc}));
     return kOk;
   } catch (const tanager::predict::UsageError& error) {
-    return say(std::string(error.what()) + "; see tanager-predict --help", kBadInput);
+    return print_error(std::string(error.what()) + "; see tanager-predict --help", kBadInput);
   } catch (const tanager::predict::FileFailure& error) {
-    return say(error.what(), kFailure);
+    return print_error(error.what(), kFailure);
   } catch (const tanager::Error& error) {
-    return say(error.what(), kBadInput);
+    return print_error(error.what(), kBadInput);
   } catch (const std::bad_alloc&) {
-    return say("there is not enough memory", kFailure);
+    return print_error("out of memory", kFailure);
   } catch (const std::exception& error) {
-    return say(error.what(), kFailure);
+    return print_error(error.what(), kFailure);
   }
 }

@@ -1,4 +1,4 @@
-// What the user asks of tanager-predict.
+// Command-line options of tanager-predict.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tanager::predict {
 
-/// The command line is wrong; the message says what was expected.
+/// Invalid command line.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,13 +27,13 @@ struct Options {
   std::vector<std::string> keep;
   bool keep_all = false;
   bool probabilities = true;
-  std::optional<std::vector<std::string>> missing;  // none: the usual markers
+  std::optional<std::vector<std::string>> missing;  // none: the default markers
   char delimiter = ',';
-  std::optional<std::string> unseen;       // none: as the model was set
-  int threads = 0;                         // 0: all the machine has
-  std::optional<std::uint64_t> max_cells;  // none: the library's own limit of exact inference
-  /// Bytes read at a time: some thousand rows make starting on a block cheap, and stay in a core's own cache. No
-  /// option of the command line.
+  std::optional<std::string> unseen;       // none: the setting of the model
+  int threads = 0;                         // 0: one per CPU
+  std::optional<std::uint64_t> max_cells;  // none: the default limit of exact inference
+  /// Bytes read at a time: a few thousand rows amortize the overhead per block and fit the cache of a core. Not a
+  /// command-line option.
   std::size_t block_size = std::size_t{1} << 18;
 };
 

@@ -71,12 +71,10 @@ void CsvRecords::skip_empty_lines() {
 void CsvRecords::read_quoted_cell() {
   char* const begin = at_ + 1;
   char* const close = begin + (closing_quote(begin, end_) - begin);
-  if (close == end_) throw CsvError(line_, "a quote is opened but never closed");
+  if (close == end_) throw CsvError(line_, "unclosed quote");
   at_ = close + 1;
   if (!ends_cell_[static_cast<unsigned char>(*at_)])
-    throw CsvError(line_,
-                   "a quote is closed within a cell; a quote that belongs to the text of a cell in quotes must "
-                   "be doubled");
+    throw CsvError(line_, "text after a closing quote; double a quote that is part of the value");
   // Lines are counted as those who look for them in an editor see them.
   for (const char* c = begin; c != close; ++c)
     if (*c == '\n' || (*c == '\r' && c[1] != '\n')) ++next_line_;

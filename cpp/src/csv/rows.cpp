@@ -73,8 +73,7 @@ CsvEncoder::CsvEncoder(const Model& model, std::span<const std::string_view> nam
   } else {
     for (const std::string& name : options_.keep) {
       const std::size_t column = find_column(name);
-      if (column == kNone)
-        throw InvalidInput("the column '" + name + "' is to be kept, but the table has no such column");
+      if (column == kNone) throw InvalidInput("--keep: the table has no column '" + name + "'");
       if (std::find(kept_columns_.begin(), kept_columns_.end(), column) == kept_columns_.end())
         kept_columns_.push_back(column);
     }
@@ -89,7 +88,7 @@ std::size_t CsvEncoder::find_column(std::string_view name) const {
       std::partition_point(by_name_.begin(), by_name_.end(), [&](std::size_t column) { return names_[column] < name; });
   if (found == by_name_.end() || names_[*found] != name) return kNone;
   if (found + 1 != by_name_.end() && names_[found[1]] == name)
-    throw InvalidInput("the column '" + std::string(name) + "' is needed, but the table has two of that name");
+    throw InvalidInput("the table has duplicate columns named '" + std::string(name) + "'");
   return *found;
 }
 
@@ -103,8 +102,8 @@ void CsvEncoder::check_features() const {
   for (std::size_t i = 0; i < std::min(lacking.size(), kShown); ++i)
     shown += (i == 0 ? "'" : ", '") + std::string(lacking[i]) + "'";
   const std::size_t more = lacking.size() - std::min(lacking.size(), kShown);
-  throw InvalidInput(join_text("the model needs the column", lacking.size() == 1 ? " " : "s ", shown,
-                               more == 0 ? "" : join_text(" and ", more, " more"), ", which the table does not have"));
+  throw InvalidInput(join_text("the table lacks the column", lacking.size() == 1 ? " " : "s ", shown,
+                               more == 0 ? "" : join_text(" and ", more, " more"), " of the model"));
 }
 
 CsvRows CsvEncoder::make_rows() const {
@@ -132,7 +131,7 @@ Code CsvEncoder::encode_number(std::size_t feature, std::string_view cell, std::
   if (!std::isnan(number)) return model_.encode(feature, number);
   if (!is_missing(cell) && !spells_nan(cell))
     throw CsvError(line,
-                   "the column '" + model_.features()[feature].name + "' needs numbers, but holds " + quoted(cell));
+                   "column '" + model_.features()[feature].name + "' must be numeric, but contains " + quoted(cell));
   return kMissing;
 }
 
@@ -141,10 +140,10 @@ Code CsvEncoder::encode_category(std::size_t feature, std::string_view cell, std
   const Code code = model_.encode(feature, cell);
   // Another encoding would make every such label one that was never seen.
   if (code == kMissing && !is_utf8(cell))
-    throw CsvError(line, "the column '" + model_.features()[feature].name + "' is no text in UTF-8");
+    throw CsvError(line, "column '" + model_.features()[feature].name + "' is not UTF-8 text");
   if (code == kMissing && options_.refuse_unseen)
-    throw CsvError(line, "the column '" + model_.features()[feature].name + "' holds " + quoted(cell) +
-                             ", which is none of the categories that the model knows");
+    throw CsvError(line,
+                   "column '" + model_.features()[feature].name + "' contains the unknown category " + quoted(cell));
   return code;
 }
 
@@ -171,7 +170,7 @@ void CsvEncoder::encode_record(const CsvRecords& records, CsvRows& rows) const {
   const auto cells = records.cells();
   if (cells.size() != names_.size())
     throw CsvError(records.line(),
-                   join_text("expected ", names_.size(), " cells, as many as the header has, but got ", cells.size()));
+                   join_text("expected ", names_.size(), " fields as in the header, got ", cells.size()));
   for (std::size_t f = 0; f < feature_columns_.size(); ++f) {
     CsvRows::Feature& known = rows.features_[f];
     const std::string_view cell = cells[feature_columns_[f]];

@@ -227,7 +227,7 @@ def test_unseen_categories_are_what_the_model_says(run: Run, tmp_path: Path) -> 
     for unseen in ("missing", "error"):
         tanager.NaiveBayesClassifier(unseen=unseen).fit(X, ["a", "b"]).save(tmp_path / f"{unseen}.tng")
     text = "sky\nsun\n\nhail\n"
-    said = b"tanager-predict: line 4 of the table: the column 'sky' holds 'hail', which is none of the categories that the model knows\n"
+    said = b"tanager-predict: line 4 of the table: column 'sky' contains the unknown category 'hail'\n"
     assert run("missing.tng", text=text).returncode == 0
     assert run("error.tng", "--unseen", "missing", text=text).returncode == 0
     for done in (run("error.tng", text=text), run("missing.tng", "--unseen=error", text=text)):
@@ -235,18 +235,17 @@ def test_unseen_categories_are_what_the_model_says(run: Run, tmp_path: Path) -> 
 
 
 BAD_TABLES = {
-    "": "the table is empty, but a header with the names of its columns was expected",
-    "\n\n": "the table is empty, but a header with the names of its columns was expected",
-    "sky,wet\nsun,true\n": "the model needs the column 'wind', which the table does not have",
-    "a\nsun\n": "the model needs the columns 'sky', 'wind', 'wet', which the table does not have",
-    "sky,wind,wet,sky\n": "the column 'sky' is needed, but the table has two of that name",
-    "sky,wind,wet\nsun,1,true\nsun,1\n": "line 3 of the table: expected 3 cells, as many as the header has, but got 2",
-    'sky,wind,wet\n"a\nb",1,true\nsun,x1,true\n': "line 4 of the table: the column 'wind' needs numbers, but holds 'x1'",
-    'sky,wind,wet\nsun,1,true\n\n"sun,1,true\nsun,1,true\n': "line 4 of the table: a quote is opened but never closed",
-    'sky,wind,wet\n"su"n,1,true\n': "line 2 of the table: a quote is closed within a cell; a quote that belongs to the text of "
-    "a cell in quotes must be doubled",
-    'sky,"wi"nd,wet\n': "line 1 of the table: a quote is closed within a cell; a quote that belongs to the text of a cell in "
-    "quotes must be doubled",
+    "": "the table is empty: expected a header with column names",
+    "\n\n": "the table is empty: expected a header with column names",
+    "sky,wet\nsun,true\n": "the table lacks the column 'wind' of the model",
+    "a\nsun\n": "the table lacks the columns 'sky', 'wind', 'wet' of the model",
+    "sky,wind,wet,sky\n": "the table has duplicate columns named 'sky'",
+    "sky,wind,wet\nsun,1,true\nsun,1\n": "line 3 of the table: expected 3 fields as in the header, got 2",
+    'sky,wind,wet\n"a\nb",1,true\nsun,x1,true\n': "line 4 of the table: column 'wind' must be numeric, but contains 'x1'",
+    'sky,wind,wet\nsun,1,true\n\n"sun,1,true\nsun,1,true\n': "line 4 of the table: unclosed quote",
+    'sky,wind,wet\n"su"n,1,true\n': "line 2 of the table: text after a closing quote; double a quote that is "
+    "part of the value",
+    'sky,"wi"nd,wet\n': "line 1 of the table: text after a closing quote; double a quote that is part of the value",
 }
 
 
@@ -259,20 +258,20 @@ def test_a_bad_table_is_one_sentence(table: str, run: Run, tmp_path: Path) -> No
 
 
 NO_CSV = {
-    b"\x1f\x8b\x08": "is compressed by gzip; unpack it on the way",
-    b"PAR1\x15": "is a Parquet file; 'tanager predict' reads those",
-    b"\xff\xff\xff\xff\x10": "is an Arrow stream",
-    "sky,wind,wet\n".encode("utf-16"): "is no text in UTF-8",
+    b"\x1f\x8b\x08": "a gzip-compressed file; decompress it",
+    b"PAR1\x15": "a Parquet file; use 'tanager predict'",
+    b"\xff\xff\xff\xff\x10": "an Arrow stream",
+    "sky,wind,wet\n".encode("utf-16"): "text in another encoding than UTF-8",
 }
 
 
 @pytest.mark.usefixtures("model")
 def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
     for table, what in NO_CSV.items():
-        said = f"tanager-predict: CSV was expected, but the table {what}"
+        said = f"tanager-predict: expected CSV, got {what}"
         assert run("model.tng", text=table).stderr.decode().startswith(said)
     done = run("model.tng", "-o", "out.csv", text=b"sky,wind,wet\nsun,1,true\nbrumeux \xe9t\xe9,1,true\n")
-    said = "tanager-predict: line 3 of the table: the column 'sky' is no text in UTF-8\n"
+    said = "tanager-predict: line 3 of the table: column 'sky' is not UTF-8 text\n"
     assert (done.returncode, done.stderr.decode()) == (2, said)
 
 
@@ -283,22 +282,22 @@ def test_errors_far_into_a_table_tell_their_line(run: Run) -> None:
     rows[88_888] = "sun"
     done = run("model.tng", text="sky,wind,wet\n" + "\n".join(rows))
     assert done.returncode == 2
-    assert b"line 77779 of the table: the column 'wind' needs numbers, but holds 'wind'" in done.stderr
+    assert b"line 77779 of the table: column 'wind' must be numeric, but contains 'wind'" in done.stderr
 
 
 BAD_COMMANDS = {
-    (): "the model file is missing",
-    ("model.tng", "a", "b"): "a model file and a table were expected, but there is also 'b'",
-    ("model.tng", "--threads", "x"): "--threads must be a whole number from 0 (all there are) to 1024, but is 'x'",
-    ("model.tng", "--threads"): "--threads needs a value after it",
-    ("model.tng", "--keep-all=1"): "--keep-all takes no value, but got '1'",
+    (): "expected a model file",
+    ("model.tng", "a", "b"): "expected a model file and a table, got also 'b'",
+    ("model.tng", "--threads", "x"): "--threads: expected an integer from 0 (one per CPU) to 1024, got 'x'",
+    ("model.tng", "--threads"): "--threads requires a value",
+    ("model.tng", "--keep-all=1"): "--keep-all takes no value, got '1'",
     (
         "model.tng",
         "--delimiter",
         "ab",
-    ): "--delimiter must be one ASCII character other than a quote or a line end, or tab, but is 'ab'",
-    ("model.tng", "--unseen", "x"): "--unseen must be 'missing' or 'error', but is 'x'",
-    ("model.tng", "--fast"): "there is no option '--fast'",
+    ): "--delimiter: expected 'tab' or one ASCII character other than a quote or line end, got 'ab'",
+    ("model.tng", "--unseen", "x"): "--unseen: expected 'missing' or 'error', got 'x'",
+    ("model.tng", "--fast"): "unknown option '--fast'",
 }
 
 
@@ -335,7 +334,7 @@ def test_what_cannot_be_read_or_written_is_one_sentence(run: Run, tmp_path: Path
         b"tanager-predict: cannot write standard output: No space left on device\n",
     )
     done = run("model.tng", "-o", "./model.tng", text=TABLE)
-    said = "tanager-predict: the output './model.tng' would replace the model; choose another name\n"
+    said = "tanager-predict: the output './model.tng' would overwrite the model; choose another name\n"
     assert (done.returncode, done.stderr.decode()) == (2, said)
     (tmp_path / "broken.tng").write_bytes((tmp_path / "model.tng").read_bytes()[:-1])
     done = run("broken.tng", text=TABLE)
@@ -350,10 +349,10 @@ def test_a_column_of_the_result_cannot_be_kept_twice(run: Run) -> None:
     assert done.returncode == 2
     assert (
         done.stderr
-        == b"tanager-predict: the column 'P(play)' cannot be kept, for the result has another column of that name\n"
+        == b"tanager-predict: cannot keep the column 'P(play)': the predictions have a column of that name\n"
     )
     done = run("model.tng", "--keep", "moon", text="sky,wind,wet\n")
-    assert done.stderr == b"tanager-predict: the column 'moon' is to be kept, but the table has no such column\n"
+    assert done.stderr == b"tanager-predict: --keep: the table has no column 'moon'\n"
     assert run("model.tng", "--keep", "P(play)", "--no-probabilities", text="sky,wind,wet,P(play)\n").returncode == 0
 
 

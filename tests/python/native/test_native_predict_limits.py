@@ -49,6 +49,6 @@ def test_any_number_of_empty_lines_may_precede_the_header(run: Run, line_end: st
     found = run("model.tng", text=line_end * empty + table)
     assert (found.returncode, found.stdout, found.stderr) == (0, expected.stdout, b"")
     done = run("model.tng", text=line_end * empty + table + "sun,x,true" + line_end)
-    assert f"line {empty + 4:d} of the table: the column 'wind' needs numbers" in done.stderr.decode()
+    assert f"line {empty + 4:d} of the table: column 'wind' must be numeric" in done.stderr.decode()
     done = run("model.tng", text=line_end * empty)
     assert done.stderr.decode().startswith("tanager-predict: the table is empty")
