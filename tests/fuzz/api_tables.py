@@ -250,7 +250,7 @@ def arrow_array(schema, i, values):
 
 
 def is_cut(schema: Schema, columns, i, numeric="float") -> bool:
-    """Whether a column is one of floats (or of any numbers), as docs/start.md and the containers have it."""
+    """Whether a column is one of floats (or of any numbers), as docs/getting-started.md and the containers have it."""
     if not isinstance(numeric, str):
         return i in numeric
     if schema.container not in ("list", "numpy-objects") and schema.kinds[i] != "object":

@@ -1,6 +1,6 @@
 """What tanager computes, by definition: plain and slow NumPy code that shares nothing with the library.
 
-docs/maths.md has the formulas. A table is `Rows`: codes of features (-1 is missing), classes and weights. A `Structure`
+docs/math.md has the formulas. A table is `Rows`: codes of features (-1 is missing), classes and weights. A `Structure`
 says who the parents are; `log_tables` are the logarithms of the conditional tables, with one axis for every feature
 parent, then the feature, then the class if it is a parent; that of the class has its feature parents first.
 """

@@ -1,6 +1,6 @@
 """How tables become codes, by the documented rules: plain Python over lists of values, independent of the library.
 
-A column is a list of Python values, None where missing. docs/start.md says what is taken for what; `Coding` is what has
+A column is a list of Python values, None where missing. docs/getting-started.md says what is taken for what; `Coding` is what has
 been learned of one column, and turns values into codes.
 """
 

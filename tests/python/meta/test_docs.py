@@ -25,7 +25,7 @@ from docs.make_reference.text import slug
 from tanager.cli import main
 
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("*/README.md")])
+PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
 
 
 @cache
@@ -136,9 +136,9 @@ def test_methods_can_do_what_all_can(method):
 
 def test_commands_of_the_first_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (DOCS / "start.md").read_text(encoding="utf-8")
+    page = (DOCS / "getting-started.md").read_text(encoding="utf-8")
     made = re.search(r"^## A table$(.*?)^## ", page, re.MULTILINE | re.DOTALL).group(1)
-    assert doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(made, {}, "start.md", None, 0)).failed == 0
+    assert doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(made, {}, "getting-started.md", None, 0)).failed == 0
     commands = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL).group(1).splitlines()
     assert len(commands) > 4
     for command in commands:

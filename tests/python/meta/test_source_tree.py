@@ -55,6 +55,7 @@ HEADER_STAGES = {
 }
 TOP_LEVEL = {
     *("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "CHANGELOG.md"),
+    *("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"),
     *("cpp", "python", "tests", "benchmarks", "experiments", "docs", "third_party"),
 }
 LONGEST_FILE = 500
