@@ -1,7 +1,7 @@
 # Every source file of the library, folder by folder in the order of the stages. tests/python checks that none is left out.
 
 # What it takes to load a model file and to predict with it. Of the learners that is the parameters of TBMATAN's trees.
-add_stage(tanager_predict support check_stop.cpp lent_thread.cpp parallel.cpp special.cpp utf8.cpp)
+add_stage(tanager_predict support check_stop.cpp parallel.cpp special.cpp utf8.cpp)
 add_stage(tanager_predict simd cpu.cpp)
 add_stage(tanager_predict counts count_set.cpp)
 add_stage(tanager_predict graph elimination.cpp min_fill.cpp spanning_tree.cpp tree_samples.cpp tree_sum.cpp)

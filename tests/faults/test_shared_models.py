@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import mixed_load
@@ -52,7 +50,7 @@ def all_right(shared_models):
 
 def test_children_predict_after_their_parent_used_threads(shared_models):
     for _ in range(5):
-        assert all_right(shared_models)  # threads are lent, and stay for a moment
+        assert all_right(shared_models)
         assert child_exit(lambda: all_right(shared_models)) == 0
         assert child_exit(lambda: child_exit(lambda: all_right(shared_models)) == 0) == 0
 
@@ -82,39 +80,6 @@ def test_children_of_a_process_whose_threads_predict(shared_models):
     assert codes == [0] * 8
     assert inside == [0]
     assert not wrong
-
-
-# The signal is handled within a prediction, where other threads are at work; the child is left with the one thread.
-FORK_IN_HANDLER = """
-import os, signal
-import numpy as np
-import tanager as tg
-
-X = np.random.default_rng(0).integers(0, 3, size=(3000, 40))
-clf = tg.TBMATANClassifier(n_jobs=2).fit(X, X[:, 0] % 2)
-expected = clf.predict_proba(X[:100]).tobytes()
-children = []
-
-
-def handle(*_):
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)
-        raise SystemExit(7)
-    children.append(child)
-
-
-signal.signal(signal.SIGALRM, handle)
-signal.setitimer(signal.ITIMER_REAL, 0.2)
-while not children:
-    clf.predict_proba(X)
-assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 7
-assert clf.predict_proba(X[:100]).tobytes() == expected
-"""
-
-
-def test_handlers_of_signals_may_fork_during_a_prediction():
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK_IN_HANDLER], check=True, timeout=300)
 
 
 def test_many_threads_get_the_bits_that_one_gets(tmp_path):

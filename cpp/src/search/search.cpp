@@ -53,7 +53,7 @@ class Search {
  public:
   Search(const Dataset& data, std::span<const std::uint32_t> fold_of_row, const SearchOptions& options, int threads)
       : options_(options),
-        team_(threads, data.n_features()),
+        team_(threads),
         rows_(data, fold_of_row, team_),
         tables_(rows_, options, team_),
         scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, team_),
@@ -70,7 +70,6 @@ class Search {
     } catch (const SearchEnd& end) {
       stop = end.reason;
     }
-    team_.dismiss();  // while this thread frees the tables
     return {scorer_.state().structure(), std::move(steps_), *stop, n_candidates_, seconds()};
   }
 

@@ -9,7 +9,7 @@
 
 namespace tanager::internal {
 
-/// The check of this thread, or null. Threads that are lent have none: the one that called looks for all.
+/// The check of this thread, or null. The other threads of a team have none: the one that called looks for all.
 inline thread_local constinit StopCheck* this_threads_check = nullptr;
 
 /// To be called at least every tenth of a second by whatever takes longer; costs some nanoseconds. ThreadTeam does so

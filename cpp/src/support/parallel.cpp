@@ -1,17 +1,35 @@
 #include "support/parallel.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <chrono>
 #include <utility>
 
-#include "support/await.hpp"
 #include "support/check_stop.hpp"
+
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64)
+#include <immintrin.h>
+#endif
 
 namespace tanager::internal {
 namespace {
 
 /// Set in the gate while threads may come in; the other bits count those inside.
 constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
+
+/// Between two looks at what another thread is about to change: gives the core to a thread beside this one.
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64)
+  _mm_pause();
+#elif defined(__aarch64__) && defined(__GNUC__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+/// Asked once: it takes longer than a short piece of work.
+std::size_t n_cores() {
+  static const auto cores = static_cast<std::size_t>(resolve_threads(0));
+  return cores;
+}
 
 }  // namespace
 
@@ -20,21 +38,14 @@ int resolve_threads(int threads) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-ThreadTeam::ThreadTeam(int threads, std::size_t soon)
-    : size_(static_cast<std::size_t>(resolve_threads(threads))), forks_(LentThread::forks()) {
-  start(std::min(size_, std::max<std::size_t>(soon, 1)) - 1);
-}
+ThreadTeam::ThreadTeam(int threads)
+    : size_(static_cast<std::size_t>(resolve_threads(threads))), has_cores_(size_ <= n_cores()) {}
 
 ThreadTeam::~ThreadTeam() {
-  dismiss();
-  for (const LentThread& thread : others_) thread.wait(patient_);
-}
-
-void ThreadTeam::dismiss() {
-  if (others_.empty()) return;
   over_.store(true, std::memory_order_relaxed);
   pieces_.fetch_add(1, std::memory_order_release);
   pieces_.notify_all();
+  for (std::thread& thread : others_) thread.join();
 }
 
 void ThreadTeam::run(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body) {
@@ -77,8 +88,6 @@ void ThreadTeam::wait_and_work(std::size_t worker) {
   const StopCheck check([this] {
     if (failed_.load(std::memory_order_relaxed)) throw Stopped("another thread has failed");
   });
-  // To ask how many cores there are takes longer than a short piece of work, so that comes first if it has begun.
-  bool asked = false;
   while (true) {
     const std::uint32_t seen = pieces_.load(std::memory_order_acquire);
     if (over_.load(std::memory_order_relaxed)) return;
@@ -86,8 +95,7 @@ void ThreadTeam::wait_and_work(std::size_t worker) {
       work(worker);
       leave();
     }
-    if (!std::exchange(asked, true)) patient_ = size_ <= static_cast<std::size_t>(resolve_threads(0));
-    await_change(pieces_, seen, patient_);
+    await_change(pieces_, seen);
   }
 }
 
@@ -123,11 +131,25 @@ void ThreadTeam::work(std::size_t worker) {
 /// Shuts the gate and waits for those inside.
 void ThreadTeam::finish() {
   std::uint32_t inside = gate_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
-  if (forks_ != LentThread::forks()) inside = 0;  // a body has forked, and its child is here: the others are not
-  for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside, patient_);
+  for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside);
   if (!failure_) return;
   failed_.store(false, std::memory_order_relaxed);
   std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+/// Waits until the value is no longer `old`. To sleep and wake up takes about as long as a thread spins before it sleeps,
+/// so waiting costs at most twice what it would if the future were known. Where threads outnumber cores, spinning would
+/// only keep others from work.
+void ThreadTeam::await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const {
+  constexpr std::chrono::microseconds kSpin{60};
+  constexpr int kLoadsPerTime = 16;
+  const auto end = std::chrono::steady_clock::now() + kSpin;
+  while (has_cores_ && std::chrono::steady_clock::now() < end)
+    for (int i = 0; i < kLoadsPerTime; ++i) {
+      if (value.load(std::memory_order_acquire) != old) return;
+      pause_briefly();
+    }
+  value.wait(old, std::memory_order_acquire);
 }
 
 void parallel_for(std::size_t count, std::size_t grain, int threads,

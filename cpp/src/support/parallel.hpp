@@ -8,33 +8,27 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
-
-#include "support/lent_thread.hpp"
 
 namespace tanager::internal {
 
 /// Number of threads to use for a request: zero or less means all the machine has.
 int resolve_threads(int threads);
 
-/// Threads for many short pieces of work, one after the other. Others are lent when a piece first has work for them
-/// and go with the team; between two pieces they wait, at first without sleeping, since the next one mostly comes
-/// soon. A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
+/// Threads for many short pieces of work, one after the other. The others start when a piece first has work for them and
+/// end with the team; between two pieces they wait, at first without sleeping, since the next one usually follows at once.
+/// A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
 class ThreadTeam {
  public:
-  /// Up to `threads` threads, the caller's included. Those that a piece of work with `soon` items needs are lent at
-  /// once, so that it need not wait for them.
-  explicit ThreadTeam(int threads, std::size_t soon = 0);
+  /// Up to `threads` threads, the caller's included; zero or less means all the machine has.
+  explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// The most threads that ever work at once.
+  /// Maximum number of threads that work at once.
   std::size_t size() const { return size_; }
-
-  /// Lets the other threads go: no more work will come. They do so while the caller goes on, which the destructor
-  /// would have to wait for.
-  void dismiss();
 
   /// Calls body(begin, end) on consecutive ranges of [0, count), each at most `grain` long. Ranges are handed out in
   /// order as threads become free; the first exception stops the rest and is rethrown here. Long ranges should call
@@ -52,10 +46,11 @@ class ThreadTeam {
   void leave();
   void work(std::size_t worker);
   void finish();
+  void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const;
 
   const std::size_t size_;
-  const std::uint32_t forks_;
-  std::vector<LentThread> others_;
+  const bool has_cores_;  // for every thread
+  std::vector<std::thread> others_;
 
   // The present piece of work: written while the gate is shut and nobody inside, read by those inside.
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
@@ -70,7 +65,6 @@ class ThreadTeam {
   alignas(kLine) std::atomic<std::uint32_t> pieces_{0};  // begun so far; others wait for it to change
   alignas(kLine) std::atomic<std::uint32_t> gate_{0};    // threads inside a piece, and whether more may come in
   std::atomic<bool> over_{false};
-  std::atomic<bool> patient_{true};  // whether waiting threads have cores to themselves, as far as is known
 };
 
 /// One piece of work for a team of its own.

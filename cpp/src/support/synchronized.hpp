@@ -3,8 +3,6 @@
 
 #include <mutex>
 
-#include "support/pause.hpp"
-
 namespace tanager::internal {
 
 template <class T>
@@ -13,23 +11,11 @@ class Synchronized {
   /// Calls use(value) while nobody else does, and returns what it returns.
   template <class Use>
   auto with(Use use) {
-    const std::unique_lock hold = take();
+    const std::scoped_lock hold(lock_);
     return use(value_);
   }
 
  private:
-  /// Values are used for moments only, and a thread that sleeps takes far longer to wake up.
-  std::unique_lock<std::mutex> take() {
-    std::unique_lock hold(lock_, std::try_to_lock);
-    for (int looks = 0; !hold && looks < kLooks; ++looks) {
-      pause_briefly();
-      (void)hold.try_lock();
-    }
-    if (!hold) hold.lock();
-    return hold;
-  }
-
-  static constexpr int kLooks = 128;
   std::mutex lock_;
   T value_;
 };

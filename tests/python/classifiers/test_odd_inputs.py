@@ -300,7 +300,7 @@ expected, over = learn(), threading.Event()
 other = threading.Thread(target=lambda: [learn() for _ in iter(over.is_set, True)])
 other.start()
 for _ in range(8):
-    learn()  # whose threads stay for a moment
+    learn()
     child = os.fork()
     if child == 0:
         os._exit(0 if np.array_equal(learn(), expected) else 1)
@@ -316,7 +316,7 @@ def test_forked_processes_have_threads_of_their_own():
     assert run.stdout.split() == ["0"] * 8, run.stderr
 
 
-def test_a_process_may_end_while_its_threads_stay():
+def test_a_process_may_end_right_after_a_call_with_threads():
     code = """
 import numpy as np, tanager as tg
 rng = np.random.default_rng(0)
