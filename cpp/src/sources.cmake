@@ -22,7 +22,7 @@ add_stage(tanager data dataset.cpp discretize_apply.cpp discretize_column.cpp di
           discretize_unsupervised.cpp encode_arrow.cpp encode_codebook.cpp encode_distinct.cpp encode_floats.cpp
           encode_integers.cpp encode_intervals.cpp encode_strings.cpp transpose.cpp)
 add_stage(tanager counts bit_pairs.cpp bit_sets.cpp byte_compare.cpp class_order.cpp common_ones.cpp
-          common_ones_avx2.cpp common_ones_avx512.cpp count.cpp direct.cpp histogram.cpp match.cpp plan.cpp recode.cpp)
+          count.cpp direct.cpp histogram.cpp match.cpp plan.cpp recode.cpp)
 add_stage(tanager scores acll_constants.cpp acll_score.cpp family_score.cpp information.cpp)
 add_stage(tanager graph branching.cpp edge_probabilities.cpp tree_entropy.cpp)
 add_stage(tanager parameters acll_optimal.cpp data_temperature.cpp model_averaged.cpp softened.cpp)

@@ -5,12 +5,7 @@
 #include <algorithm>
 
 #include "aode/lanes.hpp"
-
-#if defined(__GNUC__)
-#define TANAGER_NOINLINE __attribute__((noinline))  // one inlined into the other, they run out of registers
-#else
-#define TANAGER_NOINLINE
-#endif
+#include "simd/for_isa.hpp"
 
 namespace tanager::internal {
 namespace {
@@ -73,7 +68,7 @@ struct AsTheyAre {
 };
 
 template <class L, class Reader>
-TANAGER_ALWAYS_INLINE void plain_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+TANAGER_ALWAYS_INLINE void plain_loop(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
   const Reader reader(model);
   const std::size_t width = model.plan.width, n_groups = model.plan.n_groups();
   double* sums = model.block.sums.data() + lane;
@@ -87,9 +82,8 @@ TANAGER_ALWAYS_INLINE void plain_body(const AodeModel& model, std::span<const st
 }
 
 /// The same for one vector of classes, four rows at a time: their products do not wait for each other.
-template <class Kind>
-TANAGER_ALWAYS_INLINE void narrow_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
-  using Vector = typename Kind::Vector;
+template <class Vector>
+TANAGER_ALWAYS_INLINE void narrow_loop(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
   const Joined tables(model);
   const double* cells = tables.cells + lane;
   const std::size_t width = model.plan.width, n_groups = tables.n_groups;
@@ -114,12 +108,12 @@ TANAGER_ALWAYS_INLINE void narrow_body(const AodeModel& model, std::span<const s
     add_vector(c, sums + rows[i + 2] * width);
     add_vector(d, sums + rows[i + 3] * width);
   }
-  plain_body<Lanes<Kind, 1>, Joined>(model, rows.subspan(i), lane);
+  plain_loop<Lanes<Vector, 1>, Joined>(model, rows.subspan(i), lane);
 }
 
 /// Taking the power of two out of the product after every chunk.
 template <class L, class Reader>
-TANAGER_ALWAYS_INLINE void scaled_body(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+TANAGER_ALWAYS_INLINE void scaled_loop(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
   const Reader reader(model);
   const AodePlan& plan = model.plan;
   const std::size_t start = model.value * plan.width + lane, n_chunks = plan.chunks.size() - 1;
@@ -160,30 +154,31 @@ TANAGER_ALWAYS_INLINE void load_factors(const AodeModel& model, std::size_t feat
 }
 
 /// to[i][...] = from[i][...] * factor[...] for rows of `width` doubles; both may be the same.
-template <class Kind>
+template <class Vector>
 TANAGER_ALWAYS_INLINE void multiply_rows(const double* from, const double* factor, std::size_t rows, std::size_t width,
                                          double* to) {
-  typename Kind::Vector product;
-  if (width == Kind::kCount) {
-    typename Kind::Vector by;
+  constexpr int kLanes = kLanesOf<Vector>;
+  Vector product;
+  if (width == kLanes) {
+    Vector by;
     load_vector(factor, by);
     for (std::size_t i = 0; i < rows; ++i) {
-      load_vector(from + i * Kind::kCount, product);
+      load_vector(from + i * kLanes, product);
       product *= by;
-      store_vector(product, to + i * Kind::kCount);
+      store_vector(product, to + i * kLanes);
     }
     return;
   }
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t c = 0; c < width; c += Kind::kCount) {
+    for (std::size_t c = 0; c < width; c += kLanes) {
       load_vector(from + i * width + c, product);
       multiply_vector(factor + c, product);
       store_vector(product, to + i * width + c);
     }
 }
 
-template <class Kind>
-TANAGER_ALWAYS_INLINE void join_body(const AodeModel& model) {
+template <class Vector>
+TANAGER_ALWAYS_INLINE void join_loop(const AodeModel& model) {
   const AodePlan& plan = model.plan;
   AodeBlock& block = model.block;
   const std::size_t width = plan.width;
@@ -200,116 +195,57 @@ TANAGER_ALWAYS_INLINE void join_body(const AodeModel& model) {
       }
       load_factors(model, i, slots, factors);
       for (std::size_t x = slots; x-- > 0;)  // the first slot last: it replaces what the others are made of
-        multiply_rows<Kind>(cells, factors + x * width, size, width, cells + x * size * width);
+        multiply_rows<Vector>(cells, factors + x * width, size, width, cells + x * size * width);
       size *= slots;
     }
   }
 }
 
-struct Baseline {
-  using Wide = TwoLanes;
-  template <class L, class Reader>
-  TANAGER_NOINLINE static void plain(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
-    plain_body<L, Reader>(model, rows, lane);
-  }
-  template <class Kind>
-  TANAGER_NOINLINE static void narrow(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
-    narrow_body<Kind>(model, rows, lane);
-  }
-  template <class L, class Reader>
-  TANAGER_NOINLINE static void scaled(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
-    scaled_body<L, Reader>(model, rows, lane);
-  }
-  template <class Kind>
-  static void join(const AodeModel& model) {
-    join_body<Kind>(model);
-  }
-};
-
-#if TANAGER_X86_DISPATCH
-struct Avx2 {
-  using Wide = FourLanes;
-  template <class L, class Reader>
-  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void plain(const AodeModel& model, std::span<const std::uint32_t> rows,
-                                                         std::size_t lane) {
-    plain_body<L, Reader>(model, rows, lane);
-  }
-  template <class Kind>
-  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void narrow(const AodeModel& model, std::span<const std::uint32_t> rows,
-                                                          std::size_t lane) {
-    narrow_body<Kind>(model, rows, lane);
-  }
-  template <class L, class Reader>
-  TANAGER_NOINLINE TANAGER_TARGET_AVX2 static void scaled(const AodeModel& model, std::span<const std::uint32_t> rows,
-                                                          std::size_t lane) {
-    scaled_body<L, Reader>(model, rows, lane);
-  }
-  template <class Kind>
-  TANAGER_TARGET_AVX2 static void join(const AodeModel& model) {
-    join_body<Kind>(model);
-  }
-};
-#endif
-
 /// Some classes of one model, then on to the next.
-template <class Arch, class L, class Reader>
+template <Isa kIsa, class L, class Reader>
 void add_lanes(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t& lane) {
   if (model.plan.scaled)
-    Arch::template scaled<L, Reader>(model, rows, lane);
-  else if (Reader::kPadded && L::kCount == L::Kind::kCount)
-    Arch::template narrow<typename L::Kind>(model, rows, lane);
+    compiled_for<kIsa, scaled_loop<L, Reader>>(model, rows, lane);
+  else if (Reader::kPadded && L::kCount == L::kPerVector)
+    compiled_for<kIsa, narrow_loop<typename L::Vector>>(model, rows, lane);
   else
-    Arch::template plain<L, Reader>(model, rows, lane);
+    compiled_for<kIsa, plain_loop<L, Reader>>(model, rows, lane);
   lane += L::kCount;
 }
 
 /// All classes, in pieces as large as registers allow. Joined tables are padded; the others are not.
-template <class Arch, class Reader>
+template <Isa kIsa, class Reader>
 void add_classes(const AodeModel& model, std::span<const std::uint32_t> rows) {
-  using Wide = typename Arch::Wide;
+  using Wide = VectorOf<kIsa>;
+  constexpr int kLanes = kLanesOf<Wide>;
   const std::size_t end = Reader::kPadded ? model.plan.width : model.plan.n_classes;
   std::size_t lane = 0;
-  while (lane + 4 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 4>, Reader>(model, rows, lane);
-  if (lane + 3 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 3>, Reader>(model, rows, lane);
-  if (lane + 2 * Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 2>, Reader>(model, rows, lane);
-  if (lane + Wide::kCount <= end) add_lanes<Arch, Lanes<Wide, 1>, Reader>(model, rows, lane);
-  if (lane + 2 <= end) add_lanes<Arch, Lanes<TwoLanes, 1>, Reader>(model, rows, lane);
-  if (lane < end) add_lanes<Arch, Lanes<OneLane, 1>, Reader>(model, rows, lane);
+  while (lane + 4 * kLanes <= end) add_lanes<kIsa, Lanes<Wide, 4>, Reader>(model, rows, lane);
+  if (lane + 3 * kLanes <= end) add_lanes<kIsa, Lanes<Wide, 3>, Reader>(model, rows, lane);
+  if (lane + 2 * kLanes <= end) add_lanes<kIsa, Lanes<Wide, 2>, Reader>(model, rows, lane);
+  if (lane + kLanes <= end) add_lanes<kIsa, Lanes<Wide, 1>, Reader>(model, rows, lane);
+  if (lane + 2 <= end) add_lanes<kIsa, Lanes<Two, 1>, Reader>(model, rows, lane);
+  if (lane < end) add_lanes<kIsa, Lanes<double, 1>, Reader>(model, rows, lane);
 }
 
-template <class Arch>
-void add_model_on(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined) {
-  if (joined)
-    add_classes<Arch, Joined>(model, rows);
-  else
-    add_classes<Arch, AsTheyAre>(model, rows);
-}
-
-template <class Arch>
-void join_tables_on(const AodeModel& model) {
-  if (model.plan.width == 1) return Arch::template join<OneLane>(model);
-  if (model.plan.width == 2) return Arch::template join<TwoLanes>(model);
-  Arch::template join<typename Arch::Wide>(model);  // widths are multiples of four
-}
+// Rows of a table are seldom long enough for vectors of eight, so AVX2 serves AVX-512 machines too.
+constexpr Isa kMostIsa = Isa::kAvx2;
 
 }  // namespace
 
 void join_tables(const AodeModel& model, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa >= Isa::kAvx2) return join_tables_on<Avx2>(model);
-#endif
-  static_cast<void>(isa);
-  join_tables_on<Baseline>(model);
+  with_isa<kMostIsa>(isa, [&]<Isa kIsa>() {
+    if (model.plan.width == 1) return compiled_for<kIsa, join_loop<double>>(model);
+    if (model.plan.width == 2) return compiled_for<kIsa, join_loop<Two>>(model);
+    compiled_for<kIsa, join_loop<VectorOf<kIsa>>>(model);  // widths are multiples of four
+  });
 }
 
 void add_model(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined, Isa isa) {
   if (rows.empty()) return;
-#if TANAGER_X86_DISPATCH
-  // Rows of a table are seldom long enough for vectors of eight, so AVX2 serves AVX-512 machines too.
-  if (isa >= Isa::kAvx2) return add_model_on<Avx2>(model, rows, joined);
-#endif
-  static_cast<void>(isa);
-  add_model_on<Baseline>(model, rows, joined);
+  with_isa<kMostIsa>(isa, [&]<Isa kIsa>() {
+    joined ? add_classes<kIsa, Joined>(model, rows) : add_classes<kIsa, AsTheyAre>(model, rows);
+  });
 }
 
 }  // namespace tanager::internal

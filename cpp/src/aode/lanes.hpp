@@ -5,59 +5,13 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "aode/plan.hpp"
-#include "simd/cpu.hpp"
+#include "simd/vec.hpp"
 #include "simd/vector_exp.hpp"
 
 namespace tanager::internal {
 
-/// So many doubles, where compilers have no vectors of their own.
-template <int kCount>
-struct PlainVector {
-  double lane[kCount];
-
-  PlainVector& operator*=(const PlainVector& other) {
-    for (int c = 0; c < kCount; ++c) lane[c] *= other.lane[c];
-    return *this;
-  }
-  PlainVector& operator+=(const PlainVector& other) {
-    for (int c = 0; c < kCount; ++c) lane[c] += other.lane[c];
-    return *this;
-  }
-};
-
-struct OneLane {
-  using Vector = double;
-  static constexpr int kCount = 1;
-};
-struct TwoLanes {
-#if defined(__GNUC__)
-  typedef double Vector __attribute__((vector_size(16)));
-#else
-  using Vector = PlainVector<2>;
-#endif
-  static constexpr int kCount = 2;
-};
-struct FourLanes {
-#if defined(__GNUC__)
-  typedef double Vector __attribute__((vector_size(32)));
-#else
-  using Vector = PlainVector<4>;
-#endif
-  static constexpr int kCount = 4;
-};
-
-/// Vectors at any address of a double: what compilers make of memcpy is one unaligned access.
-template <class Vector>
-TANAGER_ALWAYS_INLINE void load_vector(const double* from, Vector& to) {
-  std::memcpy(&to, from, sizeof(Vector));
-}
-template <class Vector>
-TANAGER_ALWAYS_INLINE void store_vector(const Vector& from, double* to) {
-  std::memcpy(to, &from, sizeof(Vector));
-}
 template <class Vector>
 TANAGER_ALWAYS_INLINE void multiply_vector(const double* by, Vector& product) {
   Vector factor;
@@ -73,24 +27,25 @@ TANAGER_ALWAYS_INLINE void add_vector(const Vector& term, double* sum) {
 }
 
 /// One to four vectors, named so that compilers keep them in registers.
-template <class VectorKind, int kVectors>
+template <class V, int kVectors>
 struct Lanes {
-  using Kind = VectorKind;
-  static constexpr int kCount = kVectors * Kind::kCount;
+  using Vector = V;
+  static constexpr int kPerVector = kLanesOf<Vector>;
+  static constexpr int kCount = kVectors * kPerVector;
 
-  typename Kind::Vector a, b, c, d;
+  Vector a, b, c, d;
 
   TANAGER_ALWAYS_INLINE void load(const double* cells) {
     load_vector(cells, a);
-    if constexpr (kVectors > 1) load_vector(cells + Kind::kCount, b);
-    if constexpr (kVectors > 2) load_vector(cells + 2 * Kind::kCount, c);
-    if constexpr (kVectors > 3) load_vector(cells + 3 * Kind::kCount, d);
+    if constexpr (kVectors > 1) load_vector(cells + kPerVector, b);
+    if constexpr (kVectors > 2) load_vector(cells + 2 * kPerVector, c);
+    if constexpr (kVectors > 3) load_vector(cells + 3 * kPerVector, d);
   }
   TANAGER_ALWAYS_INLINE void multiply(const double* cells) {
     multiply_vector(cells, a);
-    if constexpr (kVectors > 1) multiply_vector(cells + Kind::kCount, b);
-    if constexpr (kVectors > 2) multiply_vector(cells + 2 * Kind::kCount, c);
-    if constexpr (kVectors > 3) multiply_vector(cells + 3 * Kind::kCount, d);
+    if constexpr (kVectors > 1) multiply_vector(cells + kPerVector, b);
+    if constexpr (kVectors > 2) multiply_vector(cells + 2 * kPerVector, c);
+    if constexpr (kVectors > 3) multiply_vector(cells + 3 * kPerVector, d);
   }
   TANAGER_ALWAYS_INLINE void multiply(const Lanes& other) {
     a *= other.a;
@@ -100,15 +55,15 @@ struct Lanes {
   }
   TANAGER_ALWAYS_INLINE void store(double* cells) const {
     store_vector(a, cells);
-    if constexpr (kVectors > 1) store_vector(b, cells + Kind::kCount);
-    if constexpr (kVectors > 2) store_vector(c, cells + 2 * Kind::kCount);
-    if constexpr (kVectors > 3) store_vector(d, cells + 3 * Kind::kCount);
+    if constexpr (kVectors > 1) store_vector(b, cells + kPerVector);
+    if constexpr (kVectors > 2) store_vector(c, cells + 2 * kPerVector);
+    if constexpr (kVectors > 3) store_vector(d, cells + 3 * kPerVector);
   }
   TANAGER_ALWAYS_INLINE void add_to(double* cells) const {
     add_vector(a, cells);
-    if constexpr (kVectors > 1) add_vector(b, cells + Kind::kCount);
-    if constexpr (kVectors > 2) add_vector(c, cells + 2 * Kind::kCount);
-    if constexpr (kVectors > 3) add_vector(d, cells + 3 * Kind::kCount);
+    if constexpr (kVectors > 1) add_vector(b, cells + kPerVector);
+    if constexpr (kVectors > 2) add_vector(c, cells + 2 * kPerVector);
+    if constexpr (kVectors > 3) add_vector(d, cells + 3 * kPerVector);
   }
 };
 

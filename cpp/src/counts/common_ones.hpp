@@ -22,11 +22,4 @@ CountCommonOnes common_ones_kernel(Isa isa);
 /// The number of words that the kernels of this level take at a time.
 std::size_t gram_granule(Isa isa);
 
-#if TANAGER_X86_DISPATCH
-void count_common_ones_avx2(const std::uint64_t* a, std::size_t n_a, const std::uint64_t* b, std::size_t n_b,
-                            std::size_t stride, std::size_t words, std::uint32_t* counts);
-void count_common_ones_avx512(const std::uint64_t* a, std::size_t n_a, const std::uint64_t* b, std::size_t n_b,
-                              std::size_t stride, std::size_t words, std::uint32_t* counts);
-#endif
-
 }  // namespace tanager::internal

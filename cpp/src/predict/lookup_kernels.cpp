@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simd/for_isa.hpp"
 #include "simd/vector_exp.hpp"
 #include "support/infinity.hpp"
 
@@ -93,7 +94,7 @@ TANAGER_ALWAYS_INLINE void add_groups(const Block& block, std::size_t first_grou
   }
 }
 
-TANAGER_ALWAYS_INLINE void joint_body(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
+TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
   const LookupTables& tables = block.tables;
   const std::size_t width = tables.padded_classes, s = tables.n_classes;
   std::fill_n(incomplete, block.rows, std::uint8_t{0});
@@ -123,7 +124,7 @@ TANAGER_ALWAYS_INLINE void joint_body(const Block& block, double* joint, double*
 
 /// kClasses is the number of classes where the compiler should know it, zero where it should not.
 template <int kClasses>
-TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::size_t n_classes) {
+TANAGER_ALWAYS_INLINE void posterior_of(double* joint, std::size_t rows, std::size_t n_classes) {
   const std::size_t s = kClasses > 0 ? kClasses : n_classes;
   for (std::size_t row = 0; row < rows; ++row) {
     double* p = joint + row * s;
@@ -144,40 +145,10 @@ TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::
   }
 }
 
-TANAGER_ALWAYS_INLINE void posterior_body(double* joint, std::size_t rows, std::size_t n_classes) {
-  if (n_classes == 2) return posterior_body<2>(joint, rows, n_classes);
-  if (n_classes == 3) return posterior_body<3>(joint, rows, n_classes);
-  posterior_body<0>(joint, rows, n_classes);
-}
-
-void joint_baseline(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
-  joint_body(block, joint, sums, incomplete);
-}
-void posterior_baseline(double* joint, std::size_t rows, std::size_t n_classes) {
-  posterior_body(joint, rows, n_classes);
-}
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void joint_avx2(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
-  joint_body(block, joint, sums, incomplete);
-}
-TANAGER_TARGET_AVX2 void posterior_avx2(double* joint, std::size_t rows, std::size_t n_classes) {
-  posterior_body(joint, rows, n_classes);
-}
-TANAGER_TARGET_AVX512 void joint_avx512(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
-  joint_body(block, joint, sums, incomplete);
-}
-TANAGER_TARGET_AVX512 void posterior_avx512(double* joint, std::size_t rows, std::size_t n_classes) {
-  posterior_body(joint, rows, n_classes);
-}
-#endif
-
-void posterior(double* joint, std::size_t rows, std::size_t n_classes, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return posterior_avx512(joint, rows, n_classes);
-  if (isa == Isa::kAvx2) return posterior_avx2(joint, rows, n_classes);
-#endif
-  static_cast<void>(isa);
-  posterior_baseline(joint, rows, n_classes);
+TANAGER_ALWAYS_INLINE void posterior_loop(double* joint, std::size_t rows, std::size_t n_classes) {
+  if (n_classes == 2) return posterior_of<2>(joint, rows, n_classes);
+  if (n_classes == 3) return posterior_of<3>(joint, rows, n_classes);
+  posterior_of<0>(joint, rows, n_classes);
 }
 
 void log_posterior(double* joint, std::size_t rows, std::size_t s) {
@@ -209,16 +180,11 @@ void log_joint_block(const LookupTables& tables, std::span<const std::uint32_t> 
     padded_sums.resize(rows * tables.padded_classes);
     sums = padded_sums.data();
   }
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return joint_avx512(block, joint, sums, incomplete);
-  if (isa == Isa::kAvx2) return joint_avx2(block, joint, sums, incomplete);
-#endif
-  static_cast<void>(isa);
-  joint_baseline(block, joint, sums, incomplete);
+  for_isa<joint_loop>(isa, block, joint, sums, incomplete);
 }
 
 void finish_block(double* joint, std::size_t rows, std::uint32_t n_classes, Output output, Isa isa) {
-  if (output == Output::kPosterior) posterior(joint, rows, n_classes, isa);
+  if (output == Output::kPosterior) for_isa<posterior_loop>(isa, joint, rows, n_classes);
   if (output == Output::kLogPosterior) log_posterior(joint, rows, n_classes);
 }
 

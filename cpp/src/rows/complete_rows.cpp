@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simd/for_isa.hpp"
 #include "simd/vector_exp.hpp"
 
 namespace tanager::internal {
@@ -113,29 +114,6 @@ TANAGER_ALWAYS_INLINE void choose_width(const Lookups& at, const double* cells, 
   if (at.width == 4) return work_on<4>(at, cells, sums, slopes, judgment);
   if (at.width == 8) return work_on<8>(at, cells, sums, slopes, judgment);
   work_on<0>(at, cells, sums, slopes, judgment);
-}
-
-void work_baseline(const Lookups& at, const double* cells, double* sums, double* slopes, RowJudgment& judgment) {
-  choose_width(at, cells, sums, slopes, judgment);
-}
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void work_avx2(const Lookups& at, const double* cells, double* sums, double* slopes,
-                                   RowJudgment& judgment) {
-  choose_width(at, cells, sums, slopes, judgment);
-}
-TANAGER_TARGET_AVX512 void work_avx512(const Lookups& at, const double* cells, double* sums, double* slopes,
-                                       RowJudgment& judgment) {
-  choose_width(at, cells, sums, slopes, judgment);
-}
-#endif
-
-void work(const Lookups& at, const double* cells, double* sums, double* slopes, RowJudgment& judgment, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return work_avx512(at, cells, sums, slopes, judgment);
-  if (isa == Isa::kAvx2) return work_avx2(at, cells, sums, slopes, judgment);
-#endif
-  static_cast<void>(isa);
-  work_baseline(at, cells, sums, slopes, judgment);
 }
 
 }  // namespace
@@ -257,7 +235,7 @@ RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin
                      families_.n_classes(),
                      classes_.data() + row,
                      weights_.empty() ? nullptr : weights_.data() + row};
-    work(at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), judgment, isa);
+    for_isa<choose_width>(isa, at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), judgment);
   }
   return judgment;
 }

@@ -6,17 +6,19 @@
 #include <cstring>
 #include <limits>
 
+#include "simd/for_isa.hpp"
+#include "simd/vec.hpp"
 #include "simd/vector_exp.hpp"
 
 namespace tanager::internal {
 namespace {
 
-TANAGER_ALWAYS_INLINE void pair_codes_body(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
+TANAGER_ALWAYS_INLINE void pair_codes_loop(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
                                            std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
   for (std::size_t i = 0; i < rows; ++i) index[i] = a[i] * a_stride + b[i] * b_stride;
 }
 
-TANAGER_ALWAYS_INLINE void add_codes_body(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
+TANAGER_ALWAYS_INLINE void add_codes_loop(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
                                           std::uint32_t* index) {
   for (std::size_t i = 0; i < rows; ++i) index[i] += codes[i] * stride;
 }
@@ -43,7 +45,7 @@ TANAGER_ALWAYS_INLINE void add_signed(const double* terms, const std::uint32_t* 
   }
 }
 
-TANAGER_ALWAYS_INLINE void add_terms_body(const double* terms, const std::uint32_t* index, std::size_t rows,
+TANAGER_ALWAYS_INLINE void add_terms_loop(const double* terms, const std::uint32_t* index, std::size_t rows,
                                           std::size_t width, double sign, double* sums) {
   if (sign < 0)
     add_signed<true>(terms, index, rows, width, sums);
@@ -76,38 +78,18 @@ TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
   return positive;
 }
 
-TANAGER_ALWAYS_INLINE std::size_t count_positive_sums_body(const double* a, const double* b, std::size_t rows) {
+TANAGER_ALWAYS_INLINE std::size_t count_positive_sums_loop(const double* a, const double* b, std::size_t rows) {
   std::uint64_t positive = 0;
   for (std::size_t i = 0; i < rows; ++i) positive += a[i] + b[i] > 0 ? 1U : 0U;
   return positive;
 }
 
-// Four numbers at once. Compilers make one or two registers of it, or four numbers where they know no vectors.
-#if defined(__GNUC__)
-typedef double Four __attribute__((vector_size(32)));
-TANAGER_ALWAYS_INLINE void keep_larger(Four& largest, const Four& other) {
-  largest = other > largest ? other : largest;
-}
-#else
-struct Four {
-  double lane[4];
-  double operator[](int i) const { return lane[i]; }
-  Four& operator+=(const Four& other) {
-    for (int i = 0; i < 4; ++i) lane[i] += other.lane[i];
-    return *this;
-  }
-};
-inline void keep_larger(Four& largest, const Four& other) {
-  for (int i = 0; i < 4; ++i) largest.lane[i] = std::max(largest.lane[i], other.lane[i]);
-}
-#endif
-
 /// a + b + c; the numbers may lie at any address of a double.
 TANAGER_ALWAYS_INLINE void add_four(const double* a, const double* b, const double* c, Four& sum) {
   Four second, third;
-  std::memcpy(&sum, a, sizeof(Four));
-  std::memcpy(&second, b, sizeof(Four));
-  std::memcpy(&third, c, sizeof(Four));
+  load_vector(a, sum);
+  load_vector(b, second);
+  load_vector(c, third);
   sum += second;
   sum += third;
 }
@@ -143,7 +125,7 @@ TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   return correct;
 }
 
-TANAGER_ALWAYS_INLINE void widen_bounds_body(const double* terms, std::size_t n_terms, std::size_t size, double* low,
+TANAGER_ALWAYS_INLINE void widen_bounds_loop(const double* terms, std::size_t n_terms, std::size_t size, double* low,
                                              double* high) {
   for (const double* end = terms + n_terms; terms < end; terms += size)
     for (std::size_t i = 0; i < size; ++i) {
@@ -172,7 +154,7 @@ TANAGER_ALWAYS_INLINE std::int8_t settle(const CandidateBlock& block, const doub
   return rivals ? 0 : 1;
 }
 
-TANAGER_ALWAYS_INLINE std::size_t settle_rows_body(CandidateBlock& block, const std::uint16_t* codes, const double* low,
+TANAGER_ALWAYS_INLINE std::size_t settle_rows_loop(CandidateBlock& block, const std::uint16_t* codes, const double* low,
                                                    const double* high, double* sums, std::uint32_t* kept) {
   const std::size_t width = block.width;
   std::int8_t outcome[kSearchBlock];
@@ -204,7 +186,7 @@ TANAGER_ALWAYS_INLINE std::size_t settle_rows_body(CandidateBlock& block, const 
   return right;
 }
 
-TANAGER_ALWAYS_INLINE std::size_t count_correct_body(const CandidateBlock& block) {
+TANAGER_ALWAYS_INLINE std::size_t count_correct_loop(const CandidateBlock& block) {
   if (block.width == 1) {
     const std::size_t positive = count_positive(block);
     return block.label == 1 ? positive : block.rows - positive;
@@ -273,7 +255,7 @@ void sum_accuracies_of(std::span<const OpenFold> folds, const std::uint8_t* code
 #endif
 static_assert(kParentLanes == 8 && kMaxChosenValues == 4);
 
-TANAGER_ALWAYS_INLINE void sum_accuracies_body(std::span<const OpenFold> folds, const std::uint8_t* codes,
+TANAGER_ALWAYS_INLINE void sum_accuracies_loop(std::span<const OpenFold> folds, const std::uint8_t* codes,
                                                const double* terms, std::size_t n_values, std::size_t n_parent_values,
                                                double* scores) {
   switch (n_parent_values) {
@@ -288,67 +270,6 @@ TANAGER_ALWAYS_INLINE void sum_accuracies_body(std::span<const OpenFold> folds, 
   }
 }
 
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void sum_accuracies_avx2(std::span<const OpenFold> folds, const std::uint8_t* codes,
-                                             const double* terms, std::size_t n_values, std::size_t n_parent_values,
-                                             double* scores) {
-  sum_accuracies_body(folds, codes, terms, n_values, n_parent_values, scores);
-}
-TANAGER_TARGET_AVX2 void pair_codes_avx2(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
-                                         std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
-  pair_codes_body(a, a_stride, b, b_stride, rows, index);
-}
-TANAGER_TARGET_AVX512 void pair_codes_avx512(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b,
-                                             std::uint32_t b_stride, std::size_t rows, std::uint32_t* index) {
-  pair_codes_body(a, a_stride, b, b_stride, rows, index);
-}
-TANAGER_TARGET_AVX2 void add_codes_avx2(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
-                                        std::uint32_t* index) {
-  add_codes_body(codes, stride, rows, index);
-}
-TANAGER_TARGET_AVX2 void add_terms_avx2(const double* terms, const std::uint32_t* index, std::size_t rows,
-                                        std::size_t width, double sign, double* sums) {
-  add_terms_body(terms, index, rows, width, sign, sums);
-}
-TANAGER_TARGET_AVX2 std::size_t count_positive_sums_avx2(const double* a, const double* b, std::size_t rows) {
-  return count_positive_sums_body(a, b, rows);
-}
-TANAGER_TARGET_AVX512 std::size_t count_positive_sums_avx512(const double* a, const double* b, std::size_t rows) {
-  return count_positive_sums_body(a, b, rows);
-}
-TANAGER_TARGET_AVX2 std::size_t count_correct_avx2(const CandidateBlock& block) {
-  return count_correct_body(block);
-}
-TANAGER_TARGET_AVX512 void add_codes_avx512(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows,
-                                            std::uint32_t* index) {
-  add_codes_body(codes, stride, rows, index);
-}
-TANAGER_TARGET_AVX512 void add_terms_avx512(const double* terms, const std::uint32_t* index, std::size_t rows,
-                                            std::size_t width, double sign, double* sums) {
-  add_terms_body(terms, index, rows, width, sign, sums);
-}
-TANAGER_TARGET_AVX512 std::size_t count_correct_avx512(const CandidateBlock& block) {
-  return count_correct_body(block);
-}
-TANAGER_TARGET_AVX2 void widen_bounds_avx2(const double* terms, std::size_t n_terms, std::size_t size, double* low,
-                                           double* high) {
-  widen_bounds_body(terms, n_terms, size, low, high);
-}
-TANAGER_TARGET_AVX512 void widen_bounds_avx512(const double* terms, std::size_t n_terms, std::size_t size, double* low,
-                                               double* high) {
-  widen_bounds_body(terms, n_terms, size, low, high);
-}
-TANAGER_TARGET_AVX2 std::size_t settle_rows_avx2(CandidateBlock& block, const std::uint16_t* codes, const double* low,
-                                                 const double* high, double* sums, std::uint32_t* kept) {
-  return settle_rows_body(block, codes, low, high, sums, kept);
-}
-TANAGER_TARGET_AVX512 std::size_t settle_rows_avx512(CandidateBlock& block, const std::uint16_t* codes,
-                                                     const double* low, const double* high, double* sums,
-                                                     std::uint32_t* kept) {
-  return settle_rows_body(block, codes, low, high, sums, kept);
-}
-#endif
-
 }  // namespace
 
 void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, std::size_t rows, double* sums) {
@@ -358,78 +279,41 @@ void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, s
 }
 
 void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return widen_bounds_avx512(terms, n_terms, size, low, high);
-  if (isa == Isa::kAvx2) return widen_bounds_avx2(terms, n_terms, size, low, high);
-#endif
-  static_cast<void>(isa);
-  widen_bounds_body(terms, n_terms, size, low, high);
+  for_isa<widen_bounds_loop>(isa, terms, n_terms, size, low, high);
 }
 
 std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
                         double* sums, std::uint32_t* kept, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return settle_rows_avx512(block, codes, low, high, sums, kept);
-  if (isa == Isa::kAvx2) return settle_rows_avx2(block, codes, low, high, sums, kept);
-#endif
-  static_cast<void>(isa);
-  return settle_rows_body(block, codes, low, high, sums, kept);
+  return for_isa<settle_rows_loop>(isa, block, codes, low, high, sums, kept);
 }
 
 void pair_codes(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b, std::uint32_t b_stride,
                 std::size_t rows, std::uint32_t* index, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return pair_codes_avx512(a, a_stride, b, b_stride, rows, index);
-  if (isa == Isa::kAvx2) return pair_codes_avx2(a, a_stride, b, b_stride, rows, index);
-#endif
-  static_cast<void>(isa);
-  pair_codes_body(a, a_stride, b, b_stride, rows, index);
+  for_isa<pair_codes_loop>(isa, a, a_stride, b, b_stride, rows, index);
 }
 
 void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t rows, std::uint32_t* index, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return add_codes_avx512(codes, stride, rows, index);
-  if (isa == Isa::kAvx2) return add_codes_avx2(codes, stride, rows, index);
-#endif
-  static_cast<void>(isa);
-  add_codes_body(codes, stride, rows, index);
+  for_isa<add_codes_loop>(isa, codes, stride, rows, index);
 }
 
 void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
                double* sums, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return add_terms_avx512(terms, index, rows, width, sign, sums);
-  if (isa == Isa::kAvx2) return add_terms_avx2(terms, index, rows, width, sign, sums);
-#endif
-  static_cast<void>(isa);
-  add_terms_body(terms, index, rows, width, sign, sums);
+  for_isa<add_terms_loop>(isa, terms, index, rows, width, sign, sums);
 }
 
 std::size_t count_positive_sums(const double* a, const double* b, std::size_t rows, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return count_positive_sums_avx512(a, b, rows);
-  if (isa == Isa::kAvx2) return count_positive_sums_avx2(a, b, rows);
-#endif
-  static_cast<void>(isa);
-  return count_positive_sums_body(a, b, rows);
+  return for_isa<count_positive_sums_loop>(isa, a, b, rows);
 }
 
 std::size_t count_correct(const CandidateBlock& block, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return count_correct_avx512(block);
-  if (isa == Isa::kAvx2) return count_correct_avx2(block);
-#endif
-  static_cast<void>(isa);
-  return count_correct_body(block);
+  return for_isa<count_correct_loop>(isa, block);
 }
 
 void sum_accuracies(std::span<const OpenFold> folds, const std::uint8_t* codes, const double* terms,
                     std::size_t n_values, std::size_t n_parent_values, double* scores, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa >= Isa::kAvx2) return sum_accuracies_avx2(folds, codes, terms, n_values, n_parent_values, scores);
-#endif
-  static_cast<void>(isa);
-  sum_accuracies_body(folds, codes, terms, n_values, n_parent_values, scores);
+  with_isa<Isa::kAvx2>(isa, [&]<Isa kIsa>() {
+    compiled_for<kIsa, sum_accuracies_loop>(folds, codes, terms, n_values, n_parent_values, scores);
+  });
 }
 
 bool is_correct(const CandidateBlock& block, const double* sums) {

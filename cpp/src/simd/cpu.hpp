@@ -1,5 +1,5 @@
-// Which instruction set the hot loops may use. Wheels are built for the baseline CPU; the few files that profit compile
-// their loop once per level (with target attributes) and choose by this, once per call.
+// Which instruction set the hot loops may use. Wheels are built for the baseline CPU; the few loops that profit are
+// compiled once per level (see for_isa.hpp) and chosen by this, once per call.
 #pragma once
 
 namespace tanager::internal {
@@ -24,7 +24,9 @@ bool has_fast_pext();
 #define TANAGER_TARGET_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq,avx2,bmi,bmi2,popcnt,lzcnt")))
 #define TANAGER_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define TANAGER_NOINLINE __attribute__((noinline))
 #else
 #define TANAGER_X86_DISPATCH 0
 #define TANAGER_ALWAYS_INLINE inline
+#define TANAGER_NOINLINE
 #endif

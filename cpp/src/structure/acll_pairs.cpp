@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "simd/for_isa.hpp"
 #include "simd/vector_log.hpp"
 #include "tanager/scores.hpp"
 
@@ -109,30 +110,8 @@ TANAGER_ALWAYS_INLINE void sum_up(const Batch& batch, std::size_t classes) {
 }
 
 /// Two classes are common, and worth a loop that knows it.
-TANAGER_ALWAYS_INLINE void sum_up_body(const Batch& batch) {
+TANAGER_ALWAYS_INLINE void sum_up_loop(const Batch& batch) {
   batch.classes == 2 ? sum_up(batch, 2) : sum_up(batch, batch.classes);
-}
-
-void sum_up_baseline(const Batch& batch) {
-  sum_up_body(batch);
-}
-
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void sum_up_avx2(const Batch& batch) {
-  sum_up_body(batch);
-}
-TANAGER_TARGET_AVX512 void sum_up_avx512(const Batch& batch) {
-  sum_up_body(batch);
-}
-#endif
-
-void sum_up(const Batch& batch, Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512) return sum_up_avx512(batch);
-  if (isa == Isa::kAvx2) return sum_up_avx2(batch);
-#endif
-  static_cast<void>(isa);
-  sum_up_baseline(batch);
 }
 
 }  // namespace
@@ -170,8 +149,8 @@ void AcllPairs::weigh_row(std::size_t u, std::span<double> gains) const {
     }
     sums.resize(std::max(sums.size(), tables.size()));
     memory.resize(std::max(memory.size(), 2 * total));
-    sum_up({tables, counts_.n_classes(), beta_, pseudo_counts_, memory.data(), memory.data() + total, sums.data()},
-           isa_);
+    for_isa<sum_up_loop>(isa_, Batch{tables, counts_.n_classes(), beta_, pseudo_counts_, memory.data(),
+                                     memory.data() + total, sums.data()});
     for (std::size_t v = begin; v < end; ++v) {
       const PairSums& found = sums[v - begin];
       std::pair<double, double> gain{found.of_cells - found.of_u - scores_[v],

@@ -6,22 +6,14 @@
 #include <cstring>
 #include <numbers>
 
+#include "simd/for_isa.hpp"
+#include "simd/vec.hpp"
 #include "simd/vector_log.hpp"
 
 namespace tanager::internal {
 namespace {
 
-// Eight lanes as registers of the width that the instruction set has. Compilers are told, since they do not see it.
-#if defined(__GNUC__)
-typedef double Two __attribute__((vector_size(16)));
-typedef double Four __attribute__((vector_size(32)));
-typedef double Eight __attribute__((vector_size(64)));
-#else
-using Two = double;
-using Four = double;
-using Eight = double;
-#endif
-
+/// Eight lanes as registers of the width that the instruction set has. Compilers are told, since they do not see it.
 template <class V>
 struct Lanes {
   static constexpr std::size_t kParts = kTreeLanes * sizeof(double) / sizeof(V);
@@ -29,10 +21,10 @@ struct Lanes {
 
   // Register by register: all at once they would take the way over the stack.
   TANAGER_ALWAYS_INLINE void load(const double* from) {
-    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(&part[i], from + i * (kTreeLanes / kParts), sizeof(V));
+    for (std::size_t i = 0; i < kParts; ++i) load_vector(from + i * kLanesOf<V>, part[i]);
   }
   TANAGER_ALWAYS_INLINE void store(double* to) const {
-    for (std::size_t i = 0; i < kParts; ++i) std::memcpy(to + i * (kTreeLanes / kParts), &part[i], sizeof(V));
+    for (std::size_t i = 0; i < kParts; ++i) store_vector(part[i], to + i * kLanesOf<V>);
   }
 };
 
@@ -179,7 +171,7 @@ struct Job {
 };
 
 template <class V>
-TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
+TANAGER_ALWAYS_INLINE void run_loop(const Job& job) {
   const auto load_all = [&]<std::size_t kClasses>() {
     load<kClasses>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
                    job.row_lanes);
@@ -218,15 +210,6 @@ TANAGER_ALWAYS_INLINE void run_body(const Job& job) {
       log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
 }
 
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void run_avx2(const Job& job) {
-  run_body<Four>(job);
-}
-TANAGER_TARGET_AVX512 void run_avx512(const Job& job) {
-  run_body<Eight>(job);
-}
-#endif
-
 /// Above so many bytes, weights are kept few at a time.
 constexpr std::size_t kCacheBytes = std::size_t{256} << 10;
 
@@ -248,17 +231,7 @@ void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, s
   const Job job{plan_, columns, stride, n_rows, cardinalities, weights_.data(), lanes_, row_lanes_, logs_.data()};
   // An elimination leaves its traces where there is no edge.
   if (plan_.is_dense && plan_.edges.size() < plan_.n_slots) std::fill(weights_.begin(), weights_.end(), 0.0);
-#if TANAGER_X86_DISPATCH
-  if (isa == Isa::kAvx512)
-    run_avx512(job);
-  else if (isa == Isa::kAvx2)
-    run_avx2(job);
-  else
-    run_body<Two>(job);
-#else
-  static_cast<void>(isa);
-  run_body<Two>(job);
-#endif
+  with_isa(isa, [&]<Isa kIsa>() { compiled_for<kIsa, run_loop<VectorOf<kIsa>>>(job); });
   const std::size_t s = plan_.n_classes;
   for (std::size_t i = 0; i < n_rows; ++i)
     for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c] - less;
