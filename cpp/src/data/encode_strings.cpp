@@ -74,9 +74,11 @@ void StringIndex::grow() {
 
 namespace tanager {
 
+using namespace internal;
+
 std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t stride, std::size_t size,
                                                std::span<std::int32_t> numbers) {
-  internal::StringIndex index;
+  StringIndex index;
   std::vector<std::int64_t> first_rows;
   for (std::size_t i = 0; i < numbers.size(); ++i, data += stride) {
     if (i % kStepsPerCheck == 0) check_stop();
