@@ -1,47 +1,108 @@
-"""What the commands of this package have in common: options, facts of the machine, summary."""
+"""Measures the speed of tanager beside other libraries and prints ratios, with the targets the project sets itself.
+
+python -m benchmarks list                        groups, suites and benchmarks
+python -m benchmarks run speed --quick           small tables, under a minute; targets are not judged
+python -m benchmarks run predict.tan encoding    one benchmark, one suite
+python -m benchmarks compare BEFORE AFTER        files of --json, or folders of them
+python -m benchmarks profile tan-fit             where the time of one call goes, function by function
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import harness
-from benchmarks.options import Options
-from benchmarks.report import Report
+from benchmarks.harness.machine import ONE_THREAD, load_average, machine_facts
 
-Benchmark = Callable[[Report, Options], None]
+os.environ.update(ONE_THREAD)  # before NumPy is loaded
+
+from benchmarks import suites
+from benchmarks.harness import comparison, profiling
+from benchmarks.harness.options import QUICK, Options
+from benchmarks.harness.report import Report
+from benchmarks.peers import all_peers
 
 
-def parser(name: str, description: str, benchmarks: Iterable[str]) -> argparse.ArgumentParser:
-    """Options that every command takes."""
-    options = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
-    options.add_argument("--quick", action="store_true", help="small tables, under a minute; targets are not judged")
-    options.add_argument("--only", action="append", choices=benchmarks, metavar="NAME", help=", ".join(benchmarks))
-    options.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
-    options.add_argument(
-        "--programs",
-        type=Path,
-        metavar="DIR",
-        help="where the C++ benchmark programs were built, for what only they tell",
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    return options
+    commands = found.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("list", help="list groups, suites and benchmarks")
+    command.set_defaults(run=list_names)
+    command = commands.add_parser("run", help="run benchmarks")
+    command.set_defaults(run=run)
+    command.add_argument("names", nargs="+", metavar="NAME", help="groups, suites or benchmarks")
+    command.add_argument("--quick", action="store_true", help="small tables, seconds each; targets are not judged")
+    command.add_argument("--only", type=lambda text: text.split(","), default=[], metavar="A,B", help="of these, some")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
+    command.add_argument(
+        "--programs", type=Path, metavar="DIR", help="the folder that TANAGER_BUILD_BENCHMARKS was built in"
+    )
+    command.add_argument("--rows", type=int, help="rows of the Parquet table of streams (default 10,000,000)")
+    command.add_argument("--kind", choices=("int8", "int64", "string", "dictionary"), help="of its values")
+    command.add_argument("--folder", type=Path, metavar="DIR", help="where to make that table")
+    command = commands.add_parser("compare", help="compare the times and figures of two runs, or of two sets of runs")
+    command.set_defaults(run=compare)
+    command.add_argument("before", type=Path, help="a file, or a folder of files: of each time the best counts")
+    command.add_argument("after", type=Path)
+    command.add_argument("--tolerance", type=float, default=5.0, metavar="PERCENT", help="what may be worse by (5)")
+    command = commands.add_parser("profile", help="show where the time of a call goes")
+    command.set_defaults(run=lambda chosen: profiling.show(chosen.names or profiling.NAMES, chosen.lines))
+    command.add_argument("names", nargs="*", choices=profiling.NAMES, metavar="NAME", help=", ".join(profiling.NAMES))
+    command.add_argument("--lines", type=int, default=12, help="functions to show for each call")
+    return found
 
 
-def run(benchmarks: Mapping[str, Benchmark], chosen: argparse.Namespace, options: Options, remark: str = "") -> int:
-    """Run the benchmarks that the command line asks for. The remark, if any, goes before them."""
+def list_names(_: argparse.Namespace) -> int:
+    """Print what can be run, with the first line of what it does."""
+    for name, run_it in suites.benchmarks().items():
+        print(f"{name:27} {(run_it.__doc__ or '').splitlines()[0]}")
+    print()
+    for name, members in suites.GROUPS.items():
+        print(f"{name:27} {', '.join(members)}")
+    return 0
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Run the benchmarks that the command line names."""
+    selected = suites.select(chosen.names, chosen.only)
+    given = {name: getattr(chosen, name) for name in ("programs", "rows", "kind", "folder")}
+    options = replace(QUICK if chosen.quick else Options(), **{k: v for k, v in given.items() if v is not None})
     start = time.perf_counter()
-    report = Report(harness.machine_facts(), judge=not chosen.quick)
+    report = Report({**machine_facts(), "command": f"python -m benchmarks {' '.join(sys.argv[1:])}"}, not chosen.quick)
     for name, fact in report.facts.items():
         print(f"{name}: {fact}")
-    if remark:
-        print(remark)
+    if absent := [peer.name for peer in all_peers().values() if not peer.is_installed()]:
+        print(f"not installed, so left out: {', '.join(absent)}")
     print("Times are the best of several runs; CPU is that of all threads, and ratios are of CPU times.")
-    for name in chosen.only or benchmarks:
-        benchmarks[name](report, options)
+    for benchmark in selected.values():
+        benchmark(report, options)
     report.summary()
-    print(f"\n{time.perf_counter() - start:.0f} s in all; load average now {harness.load_average()}")
+    print(f"\n{time.perf_counter() - start:.0f} s in all; load average now {load_average()}")
     if chosen.json:
         report.save(chosen.json)
     return 0
+
+
+def compare(chosen: argparse.Namespace) -> int:
+    """Print every time and figure of two runs; fails where one is worse by more than the tolerance."""
+    return comparison.compare(chosen.before, chosen.after, chosen.tolerance / 100)
+
+
+def main() -> int:
+    """Do what the command line asks for."""
+    chosen = parser().parse_args()
+    try:
+        return int(chosen.run(chosen) or 0)
+    except (ValueError, FileNotFoundError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

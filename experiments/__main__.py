@@ -19,8 +19,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.harness import ROOT
-
+from benchmarks.harness.machine import ROOT
 from experiments import catalog
 from experiments.catalog import EXPERIMENTS
 from experiments.lines import LINES, MORE

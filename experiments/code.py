@@ -14,8 +14,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.harness import ROOT
-
+from benchmarks.harness.machine import ROOT
 from experiments.catalog import EXPERIMENTS
 
 #: Modules of tanager and of the experiments that do not change what comes out, by how their names begin.

@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks import tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import tables
 from experiments import catalog
 from experiments.code import digest_of_code
 from experiments.plan import Plan

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import tables
-from benchmarks.tables import CodedTable
+from benchmarks.harness import tables
+from benchmarks.harness.tables import CodedTable
 
 #: Intervals that a column of numbers is cut into; heavy ties leave fewer.
 N_BINS = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import workloads
+from benchmarks.harness import workloads
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,14 @@ class Options:
     peer_seconds: float = 90.0
     #: Folder of the built C++ benchmark programs, for figures that only they can tell.
     programs: Path | None = None
+    #: Rows of the Parquet table of streams, what its values are, and where it is made.
+    rows: int = 10_000_000
+    kind: str = "int8"
+    folder: Path | None = None
 
     def size(self, work: workloads.Workload) -> workloads.Workload:
         """Give the workload to measure: the full one, or a small one in a quick run."""
         return workloads.QUICK[work] if self.quick else work
 
 
-QUICK = Options(quick=True, repeats=3, seconds=0.1, peer_seconds=2.0)
+QUICK = Options(quick=True, repeats=3, seconds=0.1, peer_seconds=2.0, rows=1_000_000)

@@ -1,35 +1,23 @@
 """Where the time of fit and predict_proba goes, function by function, calls into the core included.
 
-    python -m benchmarks.hotspots                 all
-    python -m benchmarks.hotspots --only tan-fit
-
-The profiler makes every Python call dearer, so shares matter here, not totals; `benchmarks.speed` has the totals. What
-a core call does inside is for a sampling profiler: ``perf record -g python -m benchmarks.hotspots --only tan-fit``.
+The profiler slows every Python call down, so shares matter here, not totals; `run speed` has the totals. What a core call
+does inside is for a sampling profiler: ``perf record -g python -m benchmarks profile tan-fit``.
 """
 
 from __future__ import annotations
 
-import argparse
 import cProfile
-import os
 import pstats
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-if __package__ in (None, ""):  # started as a script: make the package importable, not its modules as top-level ones
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-from benchmarks import harness
-
-os.environ.update(harness.ONE_THREAD)  # before NumPy is loaded
-
-from benchmarks.frames import string_frame
+from benchmarks.harness.report import print_columns, seconds
+from benchmarks.harness.timing import best_call, once
+from benchmarks.harness.workloads import NAIVE_BAYES, STRINGS, TAN, sample
 from benchmarks.peers import make
-from benchmarks.report import print_columns, seconds
-from benchmarks.workloads import NAIVE_BAYES, STRINGS, TAN, sample
+from benchmarks.suites.encoding import string_frame
 
 Call = Callable[[], object]
 
@@ -73,7 +61,7 @@ NAMES = [
 
 def profile(call: Call, lines: int) -> None:
     """Print the functions of the largest own time."""
-    repeats = max(3, int(1.0 / max(harness.once(call).wall, 1e-5)))
+    repeats = max(3, int(1.0 / max(once(call).wall, 1e-5)))
     profiler = cProfile.Profile()
     profiler.enable()
     for _ in range(repeats):
@@ -94,17 +82,9 @@ def profile(call: Call, lines: int) -> None:
     print_columns(rows, "rrrl")
 
 
-def main() -> None:
-    """Profile what the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hotspots", description="where tanager's time goes")
-    parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
-    parser.add_argument("--lines", type=int, default=12, help="functions to show for each call")
-    chosen = parser.parse_args()
-    for name, call in scenarios(chosen.only or NAMES).items():
-        timing = harness.best_call(call, 0.5)
+def show(names: list[str], lines: int) -> None:
+    """Profile calls by name."""
+    for name, call in scenarios(names).items():
+        timing = best_call(call, 0.5)
         print(f"\n## {name}: {seconds(timing.cpu)} CPU, {seconds(timing.wall)} wall, without the profiler")
-        profile(call, chosen.lines)
-
-
-if __name__ == "__main__":
-    main()
+        profile(call, lines)

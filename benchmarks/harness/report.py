@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Timing
+from benchmarks.harness import tables
+from benchmarks.harness.options import Options
+from benchmarks.harness.timing import Timing
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,18 @@ class Report:
         figures = [{**asdict(f), "met": f.met} for f in self.figures]
         content = {"machine": self.facts, "tables": self.tables, "figures": figures}
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def table_for(report: Report, options: Options, benchmark: str, name: str) -> tables.CodedTable | None:
+    """Begin a benchmark of a real table, or say why it is left out."""
+    try:
+        table = {"chess": tables.chess, "letter": tables.letter}[name]()
+    except FileNotFoundError as error:
+        report.begin(benchmark, f"{name} left out: {error}")
+        return None
+    table = table.thinned(500) if options.quick else table
+    report.begin(benchmark, f"{table}, one thread" if benchmark != "two threads" else str(table))
+    return table
 
 
 def number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What `benchmarks.streams` runs in processes of its own: one task, then its times and its memory as a line of JSON."""
+"""What the suite `streams` runs in processes of its own: one task, then its times and its memory as a line of JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 import tanager as tg
-from benchmarks.harness import _status_kib
+from benchmarks.harness.memory import status_kib
 from tanager import _core
 from tanager._streams.batches import BatchSource
 
@@ -150,7 +150,7 @@ def main() -> None:
     thread = time.thread_time()
     {"read": read, "fit": fit, "copy": copy, "predict": predict}[task](Path(words[0]), inside)
     wall, cpu = time.perf_counter() - STARTED[0], time.process_time() - STARTED[1]
-    answer = {"wall": wall, "cpu": cpu, "peak": _status_kib("VmHWM") * 1024}
+    answer = {"wall": wall, "cpu": cpu, "peak": status_kib("VmHWM") * 1024}
     if task in {"fit", "predict"}:
         answer["share"] = _share(inside, time.thread_time() - thread, cpu)
     print(json.dumps(answer))

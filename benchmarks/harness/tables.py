@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import ROOT
+from benchmarks.harness.machine import ROOT
 
 
 @dataclass(frozen=True)

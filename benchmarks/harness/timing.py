@@ -1,40 +1,16 @@
-"""Timing, peak memory, time-limited child processes and the facts of the machine."""
+"""Timing: calls, contenders that take turns, one thread beside two."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import hashlib
-import importlib.metadata
-import json
-import os
-import platform
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-
-#: Every contender gets one thread. The variables must be set before NumPy is loaded.
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "POLARS_MAX_THREADS",
-        "LOKY_MAX_CPU_COUNT",
-    ),
-    "1",
-)
+from benchmarks.harness.machine import idle_share
 
 
 @dataclass(frozen=True)
@@ -182,164 +158,17 @@ def best_call(run: Callable[[], object], seconds: float = 0.5) -> Timing:
     return best
 
 
+def race_calls(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Timing]:
+    """Time short calls in turns, so many at a time that the clock can tell; the best turn of each counts."""
+    calls = {name: _calls_per_turn(run) for name, run in runs.items()}
+    batches = {name: partial(_repeat, run, calls[name]) for name, run in runs.items()}
+    return {name: timing.scaled(1 / calls[name]) for name, timing in race(batches, 5 * repeats).items()}
+
+
+def _calls_per_turn(run: Callable[[], object], seconds: float = 3e-3) -> int:
+    return max(1, round(seconds / max(best_of(run, 3).cpu, 1e-6)))
+
+
 def _repeat(run: Callable[[], object], times: int) -> None:
     for _ in range(times):
         run()
-
-
-class PeakMemory:
-    """How far the resident memory of this process rises above its level at the start of a block (Linux only)."""
-
-    def __init__(self) -> None:
-        self.extra: int | None = None
-
-    @contextmanager
-    def watch(self) -> Iterator[None]:
-        """Watch a block; `extra` then holds the rise in bytes, or None where the kernel does not tell."""
-        gc.collect()
-        # Memory that was freed but kept by the allocator would hide what the block really needs.
-        _trim_heap()
-        try:
-            Path("/proc/self/clear_refs").write_text("5")  # sets the high-water mark back to the present level
-            before = _status_kib("VmHWM")
-        except OSError:
-            yield
-            return
-        yield
-        self.extra = (_status_kib("VmHWM") - before) * 1024
-
-
-def _trim_heap() -> None:
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _status_kib(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1])
-    raise OSError(f"expected {field} in /proc/self/status, found none")
-
-
-def run_child(task: str, request: Mapping[str, Any], seconds: float) -> tuple[list[dict[str, Any]], str]:
-    """Run a task of benchmarks.worker in a fresh process with a time limit.
-
-    Returns what it had reported when it ended or was stopped, and why it stopped early ("" if it did not).
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        answers = Path(folder) / "answers.jsonl"
-        answers.touch()
-        command = [sys.executable, "-m", "benchmarks.worker", task, json.dumps(request), str(answers)]
-        why = ""
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=child_environment(), capture_output=True, text=True, timeout=seconds, check=False
-            )
-            if done.returncode != 0:
-                lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-                why = lines[-1]
-        except subprocess.TimeoutExpired:
-            why = f"stopped after {seconds:.0f} s"
-        # A process that is stopped may leave half a line.
-        complete = answers.read_text().rpartition("\n")[0]
-        return [json.loads(line) for line in complete.splitlines()], why
-
-
-def child_environment() -> dict[str, str]:
-    """The environment of child processes: they import the same packages as this one, with one thread."""
-    paths = [str(ROOT), *(p for p in sys.path if p and Path(p) != ROOT / "benchmarks")]
-    return {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def find_program(folder: Path | None, name: str) -> Path:
-    """Find a C++ benchmark program in the folder of `--programs`."""
-    if folder is None:
-        raise FileNotFoundError(f"--programs DIR must say where {name} was built")
-    found = next((p for p in (folder / name, folder / "benchmarks" / name) if p.exists()), None)
-    if found is None:
-        raise FileNotFoundError(f"expected the program {name} in {folder}, found none")
-    return found
-
-
-def machine_facts() -> dict[str, str]:
-    """CPU, load and versions, for the head of the report."""
-    facts = {
-        "cpu": _cpu_model(),
-        "cores": str(os.cpu_count()),
-        "instruction set": _instruction_set(),
-        "load average": load_average(),
-        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
-    }
-    packages = ("tanager", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "pgmpy", "pyagrum", "scikit-bayes")
-    facts["versions"] = ", ".join(f"{p} {v}" for p in packages if (v := version_of(p)))
-    return facts
-
-
-def load_average() -> str:
-    """Processes that want a CPU, over the last 1, 5 and 15 minutes."""
-    return ", ".join(f"{x:.2f}" for x in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
-
-
-def idle_share(seconds: float) -> float:
-    """Share of all CPU time that nobody used while this process slept; guessed from the load outside Linux."""
-    statistics = Path("/proc/stat")
-    if not statistics.exists():
-        time.sleep(seconds)
-        return max(0.0, 1 - os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 0.0
-
-    def ticks() -> list[int]:
-        return [int(field) for field in statistics.read_text().split("\n", 1)[0].split()[1:]]
-
-    before = ticks()
-    time.sleep(seconds)
-    spent = [b - a for a, b in zip(before, ticks(), strict=True)]
-    return spent[3] / max(sum(spent), 1)
-
-
-def version_of(package: str) -> str:
-    """Version of an installed distribution, "" if it is not installed."""
-    if package == "tanager":  # may be on the path without having been installed
-        try:
-            from tanager import _core
-        except ImportError:
-            return ""
-        return str(_core.__version__)
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-def _cpu_info(field: str) -> str:
-    info = Path("/proc/cpuinfo")
-    if not info.exists():
-        return ""
-    for line in info.read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() == field:
-            return value.strip()
-    return ""
-
-
-def _cpu_model() -> str:
-    model = _cpu_info("model name") or platform.processor() or platform.machine()
-    family, number = _cpu_info("cpu family"), _cpu_info("model")
-    return f"{model} (family {family}, model {number})" if family else model
-
-
-def _instruction_set() -> str:
-    flags = set(_cpu_info("flags").split())
-    if {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_vpopcntdq"} <= flags:
-        best = "avx512"
-    elif {"avx2", "bmi2", "popcnt"} <= flags:
-        best = "avx2"
-    else:
-        best = "baseline"
-    limit = os.environ.get("TANAGER_ISA")
-    return f"{best} (TANAGER_ISA={limit})" if limit else best
-
-
-def has_avx512() -> bool:
-    """Whether the AVX-512 loops run here, which have a tighter target."""
-    return _instruction_set() == "avx512"

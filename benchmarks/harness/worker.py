@@ -1,23 +1,28 @@
-"""What runs in a child process: slow peers under a time limit, and peak memory from a clean start.
+"""Child processes: slow peers under a time limit, and peak memory from a clean start.
 
-``python -m benchmarks.worker TASK REQUEST FILE`` appends one JSON line to FILE as soon as each figure is known, so that
+``python -m benchmarks.harness.worker TASK REQUEST FILE`` appends one JSON line to FILE as soon as each figure is known, so that
 nothing is lost when the time limit ends the process.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import harness
+from benchmarks.harness.machine import ONE_THREAD, ROOT
+from benchmarks.harness.memory import PeakMemory
+from benchmarks.harness.timing import once
+from benchmarks.harness.workloads import Workload, sample
 from benchmarks.peers import make
-from benchmarks.workloads import Workload, sample
 
 Report = Callable[..., None]
 
@@ -25,6 +30,46 @@ Report = Callable[..., None]
 _FIT_SHARE = 0.75
 #: Guard against underestimating the next step.
 _SAFETY = 1.2
+
+
+def run_child(task: str, request: Mapping[str, Any], seconds: float) -> tuple[list[dict[str, Any]], str]:
+    """Run one of TASKS in a fresh process with a time limit.
+
+    Returns what it had reported when it ended or was stopped, and why it stopped early ("" if it did not).
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        answers = Path(folder) / "answers.jsonl"
+        answers.touch()
+        command = [sys.executable, "-m", "benchmarks.harness.worker", task, json.dumps(request), str(answers)]
+        why = ""
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=child_environment(), capture_output=True, text=True, timeout=seconds, check=False
+            )
+            if done.returncode != 0:
+                lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+                why = lines[-1]
+        except subprocess.TimeoutExpired:
+            why = f"stopped after {seconds:.0f} s"
+        # A process that is stopped may leave half a line.
+        complete = answers.read_text().rpartition("\n")[0]
+        return [json.loads(line) for line in complete.splitlines()], why
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of child processes: they import the same packages as this one, with one thread."""
+    paths = [str(ROOT), *(p for p in sys.path if p and Path(p) != ROOT / "benchmarks")]
+    return {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def find_program(folder: Path | None, name: str) -> Path:
+    """Find a C++ benchmark program in the folder of `--programs`."""
+    if folder is None:
+        raise FileNotFoundError(f"--programs DIR must say where {name} was built")
+    found = next((p for p in (folder / name, folder / "benchmarks" / "programs" / name) if p.exists()), None)
+    if found is None:
+        raise FileNotFoundError(f"expected the program {name} in {folder}, found none")
+    return found
 
 
 def time_peer(request: dict[str, Any], report: Report) -> None:
@@ -47,7 +92,7 @@ def _climb(what: str, run: Callable[[int], object], bounds: tuple[int, int], end
     rows, all_rows = min(bounds), bounds[1]
     last_rows, last_wall = 0, 0.0
     while True:
-        timing = harness.once(partial(run, rows))
+        timing = once(partial(run, rows))
         report(what=what, rows=rows, wall=timing.wall, cpu=timing.cpu)
         # A first step in doubt about the fixed cost is a small one; then time grows along the line of two points.
         more = min(all_rows, rows * (2 if last_rows == 0 else 5))
@@ -66,7 +111,7 @@ def peak_memory(request: dict[str, Any], report: Report) -> None:
     X, y = sample(work)
     make(request["who"], request["model"]).fit(X[:1000], y[:1000])  # loads whatever is loaded on first use
     model = make(request["who"], request["model"])
-    peak = harness.PeakMemory()
+    peak = PeakMemory()
     with peak.watch():
         model.fit(X, y)
     report(extra=peak.extra)

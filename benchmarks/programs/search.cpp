@@ -1,12 +1,11 @@
 // Wrapper searches in the core, without Python: for instruction counts, which do not depend on the load of the machine.
 //
 //     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON
-//     cmake --build build/benchmarks --target search_program
-//     valgrind --tool=callgrind '--toggle-collect=measured*' build/benchmarks/benchmarks/search_program TABLE METHOD
-//     [THREADS]
+//     cmake --build build/benchmarks --target benchmark_search
+//     valgrind --tool=callgrind '--toggle-collect=measured*' PROGRAM TABLE METHOD [THREADS]
 //
-// TABLE is a text file of whole numbers: rows and features; then for every feature, and last for the class, the number
-// of values and the code of every row. benchmarks/instructions.py writes such files and names the methods.
+// TABLE is a text file of integers: rows and features; then for every feature, and last for the class, the number
+// of values and the code of every row. benchmarks/suites/structure.py writes such files and names the methods.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -76,7 +75,7 @@ NOT_INLINED SearchResult measured(const Dataset& data, const SearchOptions& opti
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: search_program TABLE METHOD [THREADS]\n");
+    std::fprintf(stderr, "usage: benchmark_search TABLE METHOD [THREADS]\n");
     return EXIT_FAILURE;
   }
   try {

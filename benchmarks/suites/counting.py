@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import TWO_CORES, best_of, has_avx512, race, race_when_quiet
-from benchmarks.options import Options
+from benchmarks.harness.machine import has_avx512
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, Row
+from benchmarks.harness.timing import TWO_CORES, best_of, race, race_when_quiet
+from benchmarks.harness.workloads import NAIVE_BAYES, TAN, Workload, sample
 from benchmarks.peers import make
-from benchmarks.report import Report, Row
-from benchmarks.workloads import NAIVE_BAYES, TAN, Workload, sample
 
 Call = Callable[[], object]
 
@@ -120,3 +121,6 @@ def _readers(table: NDArray[np.uint8]) -> dict[str, Call]:
         "read: largest byte": flat.max,
         "read: memchr for a byte that is not there": lambda: memchr(flat.ctypes.data, 0xFE, flat.size),
     }
+
+
+BENCHMARKS = {"kernels": counting, "threads": threads}

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import race
-from benchmarks.options import Options
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, Row
+from benchmarks.harness.timing import race
+from benchmarks.harness.workloads import STRINGS, Workload, sample, words
 from benchmarks.peers import make
-from benchmarks.report import Report, Row
-from benchmarks.workloads import STRINGS, Workload, sample, words
 
 
 def strings(report: Report, options: Options) -> None:
@@ -77,3 +77,6 @@ def _measure(report: Report, storage: str, frame: Any, y: Any, repeats: int) -> 
     report.figure(f"share of encoding in fit ({storage})", 100 * share, "%")
     share = times["encode with known categories"].cpu / times["predict_proba"].cpu
     report.figure(f"share of encoding in predict_proba ({storage})", 100 * share, "%")
+
+
+BENCHMARKS = {"strings": strings}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from benchmarks.harness import run_child
-from benchmarks.options import Options
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, print_columns
+from benchmarks.harness.worker import run_child
+from benchmarks.harness.workloads import NAIVE_BAYES
 from benchmarks.peers import peers_for
-from benchmarks.report import Report, print_columns
-from benchmarks.workloads import NAIVE_BAYES
 
 
 def memory(report: Report, options: Options) -> None:
@@ -32,3 +32,6 @@ def memory(report: Report, options: Options) -> None:
                 value = None if extra is None else extra / encoded
                 report.figure(f"{title}, fit's memory beyond its input", value, "x table", at_most=1.5, remark=why)
     print_columns(lines, "llrrl")
+
+
+BENCHMARKS = {"fit": memory}

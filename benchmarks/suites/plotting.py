@@ -1,26 +1,25 @@
-"""How long pictures of networks take, drawn and saved: ``python -m benchmarks.pictures``.
-
-The best of three, since other programs only add to it. The first picture of a process also loads matplotlib and its fonts.
-"""
+"""How long plots of networks take, drawn and saved."""
 
 from __future__ import annotations
 
+import importlib.util
 import io
-import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-import pandas as pd
 
-import tanager as tg
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, Row
+from benchmarks.harness.timing import best_of
 
 SIZES = (40, 100)
 
 
-def make_table(n_features: int, n_rows: int = 2000) -> tuple[pd.DataFrame, np.ndarray]:
+def make_table(n_features: int, n_rows: int = 2000) -> tuple[Any, np.ndarray]:
     """A table in which every feature depends on the class and on one of those before it."""
+    import pandas as pd
+
     draw = np.random.RandomState(0)
     y = draw.randint(0, 2, n_rows)
     columns: list[np.ndarray] = []
@@ -31,36 +30,44 @@ def make_table(n_features: int, n_rows: int = 2000) -> tuple[pd.DataFrame, np.nd
     return pd.DataFrame({f"feature {i}": column for i, column in enumerate(columns)}).astype(str), y
 
 
-def seconds(draw: Callable[[], Any]) -> float:
-    import matplotlib.pyplot as plt
+def networks(report: Report, options: Options) -> None:
+    """Networks of several kinds and sizes, without and with their tables."""
+    if missing := [name for name in ("matplotlib", "pandas") if importlib.util.find_spec(name) is None]:
+        report.begin("plotting", f"left out, since {' and '.join(missing)} cannot be imported")
+        return
+    import matplotlib as mpl
 
-    best = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
-        draw().figure.savefig(io.BytesIO(), format="png")
-        best = min(best, time.perf_counter() - start)
-        plt.close("all")
-    return best
+    import tanager as tg
 
-
-def main() -> None:
     mpl.use("Agg")
-    seconds(tg.TANClassifier().fit(*make_table(3)).network_.plot)
-    print("| picture | " + " | ".join(f"{n} features" for n in SIZES) + " |\n|---|" + "---|" * len(SIZES))
-    tables = [make_table(n) for n in SIZES]
-    for name, clf in {
+    sizes = SIZES[:1] if options.quick else SIZES
+    report.begin("plotting", "networks drawn and saved as PNG")
+    tables = {n: make_table(n) for n in sizes}
+    _save(tg.TANClassifier().fit(*make_table(3)), bars=False)  # loads matplotlib's fonts
+    kinds: dict[str, Any] = {
         "naive Bayes": tg.NaiveBayesClassifier(),
         "TAN": tg.TANClassifier(),
         "KDB, k = 2": tg.KDBClassifier(2),
         "TBMATAN": tg.TBMATANClassifier(),
-    }.items():
-        for bars in (False, True):
-            times = []
-            for X, y in tables:
-                fitted = clf.fit(X, y)
-                times.append(seconds(lambda fitted=fitted, bars=bars: tg.plotting.plot_network(fitted, tables=bars)))
-            print(f"| {name}{', with tables' if bars else ''} | " + " | ".join(f"{t:.2f} s" for t in times) + " |")
+    }
+    for n, (X, y) in tables.items():
+        rows = []
+        for name, clf in kinds.items():
+            clf.fit(X, y)
+            for bars in (False, True):
+                # The best, since other programs only add to it.
+                timing = best_of(partial(_save, clf, bars), 3, warm_up=False)
+                rows.append(Row(f"{name}{', with tables' if bars else ''}", timing))
+        report.table(f"{n} features", rows)
 
 
-if __name__ == "__main__":
-    main()
+def _save(clf: Any, bars: bool) -> None:
+    import matplotlib.pyplot as plt
+
+    import tanager as tg
+
+    tg.plotting.plot_network(clf, tables=bars).figure.savefig(io.BytesIO(), format="png")
+    plt.close("all")
+
+
+BENCHMARKS = {"networks": networks}

@@ -1,4 +1,4 @@
-"""python -m benchmarks.streams: Parquet to model and Parquet to Parquet, beside pyarrow that merely reads and writes.
+"""Parquet to model and Parquet to Parquet, beside pyarrow that merely reads and writes.
 
 The table is made in a temporary folder, row group by row group, and removed in the end. Every measurement is a process of
 its own, since what counts is its peak of resident memory, interpreter and libraries included.
@@ -6,7 +6,6 @@ its own, since what counts is its peak of resident memory, interpreter and libra
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import harness
-from benchmarks.report import Report, print_columns
+from benchmarks.harness.machine import ONE_THREAD, ROOT
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, print_columns
+from benchmarks.harness.worker import child_environment
 
 N_FEATURES = 20
 N_VALUES = 4
@@ -30,28 +31,11 @@ ROW_GROUP = 500_000
 DRAWN_GROUPS = 8
 
 
-def main() -> int:
-    """Run what the command line asks for."""
-    options = argparse.ArgumentParser(prog="python -m benchmarks.streams", description=__doc__)
-    options.add_argument("--rows", type=int, default=10_000_000, help="rows of the table (default 10,000,000)")
-    options.add_argument("--quick", action="store_true", help="1,000,000 rows; targets are not judged")
-    options.add_argument(
-        "--kind", choices=("int8", "int64", "string", "dictionary"), default="int8", help="of the cells"
-    )
-    options.add_argument("--folder", type=Path, help="where to make the temporary folder")
-    options.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
-    chosen = options.parse_args()
-    rows = 1_000_000 if chosen.quick else chosen.rows
-    report = Report(harness.machine_facts(), judge=not chosen.quick)
-    for name, fact in report.facts.items():
-        print(f"{name}: {fact}")
-    with tempfile.TemporaryDirectory(dir=chosen.folder, prefix="tanager-streams-") as folder:
-        make_parquet(Path(folder) / "table.parquet", rows, chosen.kind)
-        measure(report, Path(folder), rows, chosen.kind)
-    report.summary()
-    if chosen.json:
-        report.save(chosen.json)
-    return 0
+def parquet(report: Report, options: Options) -> None:
+    """Parquet to model and Parquet to Parquet, in Python and on the command line."""
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="tanager-streams-") as folder:
+        make_parquet(Path(folder) / "table.parquet", options.rows, options.kind)
+        measure(report, Path(folder), options.rows, options.kind)
 
 
 def make_parquet(path: Path, rows: int, kind: str) -> None:
@@ -135,7 +119,7 @@ def _command(task: str, folder: Path) -> dict[str, Any]:
     """Run a command of the command line, and tell its times and its peak of memory."""
     start = time.perf_counter()
     program = "import sys; from tanager.cli import main; sys.exit(main())"
-    environment = {k: v for k, v in harness.child_environment().items() if k not in harness.ONE_THREAD}
+    environment = {k: v for k, v in child_environment().items() if k not in ONE_THREAD}
     with subprocess.Popen(
         [sys.executable, "-c", program, *COMMANDS[task].split()], cwd=folder, env=environment, stdout=subprocess.DEVNULL
     ) as child:
@@ -151,10 +135,10 @@ def _command(task: str, folder: Path) -> dict[str, Any]:
 
 def _child(words: Sequence[str], folder: Path) -> dict[str, Any]:
     """Run a task of `stream_tasks` in the folder."""
-    command = [sys.executable, "-m", "benchmarks.stream_tasks", *words]
+    command = [sys.executable, "-m", "benchmarks.harness.stream_tasks", *words]
     # pyarrow takes as many threads as OMP_NUM_THREADS says, and here it shall have them all.
-    environment = {k: v for k, v in harness.child_environment().items() if k not in harness.ONE_THREAD}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(harness.ROOT), environment.get("PYTHONPATH"))))
+    environment = {k: v for k, v in child_environment().items() if k not in ONE_THREAD}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(words)} failed:\n{done.stderr}")
@@ -162,5 +146,4 @@ def _child(words: Sequence[str], folder: Path) -> dict[str, Any]:
     return answer
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+BENCHMARKS = {"parquet": parquet}

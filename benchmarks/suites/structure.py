@@ -1,19 +1,25 @@
-"""Wrapper searches and cross-validation on the tables that R's bnclassify was timed on, and a search in a wide table."""
+"""Structure search and cross-validation beside R's bnclassify; trees by conditional likelihood beside Chow-Liu's."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import tables
-from benchmarks.harness import Timing, best_within
-from benchmarks.kernels import two_threads
-from benchmarks.options import Options
-from benchmarks.report import Report, Row
+from benchmarks.harness.options import Options
+from benchmarks.harness.report import Report, Row, table_for
+from benchmarks.harness.tables import CodedTable
+from benchmarks.harness.timing import Timing, best_within, race_calls
+from benchmarks.harness.worker import find_program
+from benchmarks.suites.counting import two_threads
 
 #: Settings of all of R's runs: five folds, at least one percent gained per step, Laplace's smoothing.
 SETTINGS: dict[str, Any] = {"cv": 5, "epsilon": 0.01, "alpha": 1.0}
@@ -94,18 +100,6 @@ def search_threads(report: Report, options: Options) -> None:
         two_threads(report, options, "BSEJ on chess", single, double, at_least=1.7)
 
 
-def table_for(report: Report, options: Options, benchmark: str, name: str) -> tables.CodedTable | None:
-    """Begin a benchmark of a real table, or say why it is left out."""
-    try:
-        table = {"chess": tables.chess, "letter": tables.letter}[name]()
-    except FileNotFoundError as error:
-        report.begin(benchmark, f"{name} left out: {error}")
-        return None
-    table = table.thinned(500) if options.quick else table
-    report.begin(benchmark, f"{table}, one thread" if benchmark != "two threads" else str(table))
-    return table
-
-
 def fitted(learner: str, X: Any, y: Any, n_jobs: int = 1, **settings: Any) -> Any:
     """A classifier whose structure was found by a learner of `tanager.structure`."""
     import tanager as tg
@@ -142,3 +136,121 @@ def _compare(report: Report, what: str, row: Row, recorded: float | None, at_lea
     if row.timing and recorded is not None:
         ratio = recorded / row.timing.cpu
         report.figure(f"{what}, times faster than bnclassify", ratio, "x", at_least=at_least, remark=RECORDED)
+
+
+#: What the program can run, as it is named there.
+PROGRAM_METHODS = {
+    "TAN-HC": "hill-climb-symmetric",
+    "TAN-HC, both directions": "hill-climb",
+    "TAN-HCSP": "super-parent",
+    "BSEJ": "backward-join",
+    "FSSJ": "forward-join",
+    "wrapper k-DB": "k-db",
+}
+
+
+def instructions(report: Report, options: Options) -> None:
+    """Millions of instructions of every search on both tables."""
+    for name in ("chess", "letter"):
+        table = table_for(report, options, "instructions", name)
+        if table is None:
+            continue
+        try:
+            counts = _all_instructions(options.programs, table)
+        except OSError as error:
+            print(f"  left out: {error}")
+            return
+        for what, count in counts.items():
+            report.figure(f"{what}, {name}, in the core", count / 1e6, "million instructions")
+
+
+def _all_instructions(programs: Path | None, table: CodedTable) -> dict[str, int]:
+    program = find_program(programs, "benchmark_search")
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise FileNotFoundError("valgrind is not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.txt"
+        write_table(table, path)
+        return {
+            what: _instructions_of(valgrind, [str(program), str(path), method])
+            for what, method in PROGRAM_METHODS.items()
+        }
+
+
+def _instructions_of(valgrind: str, command: list[str]) -> int:
+    """Instructions inside the function `measured` of the program, and whatever it calls."""
+    options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measured*"]
+    done = subprocess.run([valgrind, *options, *command], capture_output=True, text=True, check=False)
+    found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
+    if done.returncode != 0 or found is None:
+        raise OSError(f"{' '.join(command)} failed under valgrind: {done.stderr.strip().splitlines()[-1]}")
+    return int(found[1])
+
+
+def write_table(table: CodedTable, path: Path) -> None:
+    """Write what benchmark_search reads: the sizes, then every column with its number of values, the class last."""
+    rows, features = table.X.shape
+    columns = [[int(column.max()) + 1, *column.tolist()] for column in (*table.X.T, table.y)]
+    lines = [" ".join(map(str, numbers)) for numbers in ([rows, features], *columns)]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+#: AcllTree promises to cost at most so many times what ChowLiu costs.
+MOST_TIMES_CHOW_LIU = 1.5
+
+
+def acll_tree(report: Report, options: Options) -> None:
+    """Times of AcllTree under both assumptions, as ratios to ChowLiu's."""
+    for name in ("chess", "letter"):
+        table = table_for(report, options, "AcllTree against ChowLiu", name)
+        if table is not None:
+            _beside_chow_liu(report, options, table)
+    table = _binary_table(options)
+    report.begin("AcllTree against ChowLiu", f"{table}, one thread")
+    _beside_chow_liu(report, options, table)
+
+
+def _binary_table(options: Options) -> CodedTable:
+    rng = np.random.default_rng(0)
+    rows = 2_000 if options.quick else 100_000
+    y = (rng.random(rows) < 0.3).astype(np.int8)
+    return CodedTable("binary", (rng.random((rows, 100)) < 0.4 + 0.1 * y[:, None]).astype(np.int8), y)
+
+
+def _beside_chow_liu(report: Report, options: Options, table: CodedTable) -> None:
+    import tanager as tg
+    from tanager import _core
+
+    columns = [np.ascontiguousarray(column).view(np.uint8) for column in table.X.T]
+    sizes = [int(column.max()) + 1 for column in columns]
+    data = _core.Dataset(columns, sizes, table.y.view(np.uint8), int(table.y.max()) + 1)
+    counts = _core.CountSet.count(data, "pairs")
+    trees: dict[str, Any] = {
+        "ChowLiu": tg.structure.ChowLiu(),
+        "AcllTree, Dirichlet": tg.structure.AcllTree("dirichlet"),
+        "AcllTree, uniform": tg.structure.AcllTree("uniform"),
+    }
+    learn = {
+        "ChowLiu": partial(_core.learn_chow_liu, counts, "loglik"),
+        "AcllTree, Dirichlet": partial(_core.learn_acll_tree, counts, "dirichlet", 1.0, None, 5.0),
+        "AcllTree, uniform": partial(_core.learn_acll_tree, counts, "uniform", 1.0, None, 5.0),
+    }
+    fits = {name: partial(tg.BayesNetClassifier(tree, n_jobs=1).fit, table.X, table.y) for name, tree in trees.items()}
+    for what, runs in (("learned from the same counts", learn), ("whole fit", fits)):
+        times = race_calls(runs, options.repeats)
+        report.table(f"{table.name}, {what}", [Row(name, timing) for name, timing in times.items()])
+        for name in list(times)[1:]:
+            ratio = times[name].cpu / times["ChowLiu"].cpu
+            report.figure(f"{table.name}, {what}: {name}, times ChowLiu", ratio, "x", at_most=MOST_TIMES_CHOW_LIU)
+
+
+BENCHMARKS = {
+    "chess": chess,
+    "letter": letter,
+    "cross-validation": cross_validation,
+    "wide": wide,
+    "threads": search_threads,
+    "instructions": instructions,
+    "acll-tree": acll_tree,
+}

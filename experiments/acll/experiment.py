@@ -23,9 +23,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from benchmarks import cut_tables, tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import cut_tables, tables
 from experiments import style
 from experiments.page import Page
 from experiments.paired import compare

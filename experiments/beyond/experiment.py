@@ -21,9 +21,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from benchmarks import cut_tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import cut_tables
 from experiments.runner import Floats, Part
 
 VERSION = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from benchmarks.report import number
 
+from benchmarks.harness.report import number
 from experiments import style
 from experiments.beyond import experiment as beyond
 from experiments.beyond.experiment import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER

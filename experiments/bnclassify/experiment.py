@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import tables
-from benchmarks.harness import ROOT
 
+from benchmarks.harness import tables
+from benchmarks.harness.machine import ROOT
 from experiments.page import Page
 from experiments.paired import corrected_p
 from experiments.runner import Part, Results

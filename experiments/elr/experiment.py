@@ -19,9 +19,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from benchmarks import tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import tables
 from experiments.elr.printed import COMPLETE, INCOMPLETE, PRINTED
 from experiments.runner import Part
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from benchmarks import tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import tables
 from experiments.runner import Part, Results
 
 VERSION = 2

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from benchmarks import cut_tables
 from numpy.typing import NDArray
 
+from benchmarks.harness import cut_tables
 from experiments.page import Page
 from experiments.runner import Part, Results
 

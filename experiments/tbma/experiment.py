@@ -21,10 +21,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from benchmarks import cut_tables
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from benchmarks.harness import cut_tables
 from experiments.page import Page
 from experiments.paired import ROUNDING
 from experiments.runner import Floats, Part, Results

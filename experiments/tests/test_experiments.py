@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import tables
+from benchmarks.harness import tables
 from experiments import code, runner, style
 from experiments.__main__ import REPORT, main
 from experiments.acll import experiment as acll

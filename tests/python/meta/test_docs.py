@@ -21,7 +21,6 @@ from docs.make_reference import abilities
 from docs.make_reference.gaps import gaps, gaps_of
 from docs.make_reference.pages import reference_pages
 from docs.make_reference.text import slug
-
 from tanager.cli import main
 
 DOCS = ROOT / "docs"
