@@ -48,7 +48,7 @@ def _scores(scores: HeldOutScores) -> str:
     rows = [
         ("accuracy", f"{scores.accuracy:.4f}", _interval(scores.accuracy_interval), f"{accuracy:.4f}"),
         (
-            "log loss (less is better)",
+            "log loss (smaller is better)",
             f"{scores.log_loss:.4f}",
             _interval(scores.log_loss_interval),
             f"{log_loss:.4f}",

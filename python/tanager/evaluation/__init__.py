@@ -1,4 +1,4 @@
-"""Cross-validation of classifiers, scores of predictions, and comparisons of classifiers on the same folds."""
+"""Cross-validation, scores and statistical comparison of classifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paired comparisons: whether two classifiers differ by more than chance."""
+"""Paired significance tests between classifiers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils.optional import import_optional
+from .._utils.text import join_names, text_table
 from .._utils.typing import Floats
-from .._utils.validation import check_number
-from ._result import CrossValidation, aligned
+from .._utils.validation import check_choice, check_number
+from ._result import CrossValidation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,23 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Two classifiers on the same folds or tables.
+    """Comparison of two classifiers on the same folds or datasets.
 
     Attributes
     ----------
     first, second : str
-        Their names.
+        Names of the classifiers.
     difference : float
-        Mean of the first's scores less the second's.
+        Mean score of the first minus that of the second.
     wins, ties, losses : int
-        How often the first was better than, equal to and worse than the second.
+        Number of folds or datasets where the first is better than, equal to and worse than the second.
     wilcoxon_p : float
-        Of Wilcoxon's signed-rank test, two-sided; 1 if the scores are all equal.
+        Two-sided p-value of Wilcoxon's signed-rank test; 1 if all scores are equal.
     t_p : float
-        Of the paired t-test, two-sided; 1 if the scores are all equal.
+        Two-sided p-value of the paired t-test; 1 if all scores are equal.
     corrected_t_p : float
-        Of the t-test with the variance corrected for training sets that overlap (Nadeau and Bengio); NaN where the
-        scores are not those of a cross-validation.
+        Two-sided p-value of the corrected resampled t-test (Nadeau and Bengio), which accounts for overlapping training
+        sets; NaN if the scores do not come from a cross-validation.
     """
 
     first: str
@@ -51,16 +52,16 @@ class PairedTest:
 
 
 class Comparison(Sequence[PairedTest]):
-    """All pairs of classifiers by one score; see `compare`.
+    """Pairwise comparisons of classifiers by one score; returned by `compare`.
 
     Attributes
     ----------
     score : str
-        The score they are compared by.
+        Name of the score.
     n_scores : int
-        On how many folds or tables.
+        Number of folds or datasets.
     alpha : float
-        The level below which a difference is marked.
+        Significance level: smaller p-values are marked.
     """
 
     def __init__(
@@ -77,19 +78,19 @@ class Comparison(Sequence[PairedTest]):
         return len(self._tests)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a test by position, or by the names of two classifiers."""
+        """Return a test by position, or by a pair of names."""
         if not isinstance(index, tuple):
             return self._tests[index]
         for test in self._tests:
             if (test.first, test.second) == index:
                 return test
-        raise KeyError(f"there is no comparison of {index[0]!r} with {index[1]!r} in this order")
+        raise KeyError(f"no comparison of {index[0]!r} with {index[1]!r} in this order")
 
     def __iter__(self) -> Iterator[PairedTest]:
         return iter(self._tests)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per pair."""
+        """Return a pandas DataFrame with a row per pair."""
         pd = import_optional("pandas", "to_frame")
         return pd.DataFrame([vars(test) for test in self._tests])
 
@@ -106,11 +107,11 @@ class Comparison(Sequence[PairedTest]):
                     *(f"{p:.3g}" for p in (test.wilcoxon_p, test.t_p, test.corrected_t_p)),
                 ]
             )
-        better = "greater" if self._greater else "less"
+        better = "larger" if self._greater else "smaller"
         rule = "corrected t p" if self._of_folds else "Wilcoxon p"
         return (
-            f"{self.score} ({better} is better) on {self.n_scores} {'folds' if self._of_folds else 'tables'}\n"
-            f"{aligned(lines)}\n↑ the first is better, ↓ worse: {rule} < {self.alpha:g}"
+            f"{self.score} ({better} is better) on {self.n_scores} {'folds' if self._of_folds else 'datasets'}\n"
+            f"{text_table(lines, left=1)}\n↑ the first is significantly better, ↓ worse: {rule} < {self.alpha:g}"
         )
 
 
@@ -122,33 +123,33 @@ def compare(
     greater_is_better: bool | None = None,
     alpha: float = 0.05,
 ) -> Comparison:
-    """Compare classifiers in pairs, by their scores on the same folds or on the same tables.
+    """Compare pairs of classifiers by their scores on the same folds or datasets.
 
     Parameters
     ----------
     result : CrossValidation, or dict of name to array-like
-        What `cross_validate` returns for several classifiers; or the scores of every classifier, in the same order of
-        folds or tables, such as the mean accuracies of many tables.
+        Result of `cross_validate` for several classifiers; or the scores of each classifier on the same folds or datasets
+        in the same order, such as mean accuracies on many datasets.
     score : str or None, default=None
-        Which score of a cross-validation; None is the first. For a dict it is only shown.
+        Score of the cross-validation to compare; None means the first. For a dict, it is only a title.
     baseline : str or None, default=None
-        If given, the others are compared with this classifier only, instead of all with each other.
+        If given, all other classifiers are compared with this one only, instead of all pairs.
     greater_is_better : bool or None, default=None
-        Whether larger scores are better; None knows it for the scores of this package, and takes it for others.
+        Whether larger scores are better. None is known for the scores of this package, and means True for other scores.
     alpha : float, default=0.05
-        Pairs with a smaller p-value are marked by an arrow when shown: that of the corrected t-test for folds, and that of
-        Wilcoxon's test for tables.
+        Significance level. The printed comparison marks pairs with a smaller p-value by an arrow: of the corrected t-test
+        for folds, of Wilcoxon's test for datasets.
 
     Returns
     -------
     Comparison
-        A sequence of `PairedTest`, one per pair; ``comparison["TAN", "naive"]`` is that of two names.
+        A sequence of `PairedTest`, one per pair; ``comparison["TAN", "naive"]`` looks up a pair by name.
 
     Notes
     -----
-    The folds of one cross-validation share most of their training rows, so that their scores are not independent, and
-    the plain tests find differences too easily. The corrected t-test takes that into account; across tables, as papers
-    compare classifiers, Wilcoxon's test is the usual one. No p-value is corrected for the number of pairs.
+    The folds of a cross-validation share most of their training rows, so their scores are not independent and the plain
+    tests are too optimistic. The corrected t-test accounts for that. Across datasets, Wilcoxon's test is the usual choice.
+    The p-values are not adjusted for multiple comparisons.
 
     References
     ----------
@@ -167,15 +168,12 @@ def compare(
     """
     if not isinstance(result, (CrossValidation, Mapping)):
         raise TypeError(
-            "result must be what cross_validate returns, or a dict of name to scores, but is of type "
-            f"{type(result).__name__}"
+            f"result: expected the result of cross_validate, or a dict of name to scores, got {type(result).__name__}"
         )
-    if not 0 <= check_number(alpha, "alpha") <= 1:
-        raise ValueError(f"alpha must be between 0 and 1, but is {alpha}")
+    check_number(alpha, "alpha", minimum=0, maximum=1)
     if isinstance(result, CrossValidation):
         score = result.scoring[0] if score is None else score
-        if score not in result.scoring:
-            raise ValueError(f"score must be one of {', '.join(result.scoring)}, but is {score!r}")
+        check_choice(score, "score", result.scoring)
         columns = {name: result.scores[name][score] for name in result.names}
         overlap: float = float(np.mean(result.n_test / result.n_train))
         greater = result._greater_is_better[score] if greater_is_better is None else greater_is_better
@@ -196,24 +194,28 @@ def compare(
 
 def _check_scores(columns: Mapping[str, Floats], baseline: str | None) -> int:
     if len(columns) < 2:
-        raise ValueError(f"at least two classifiers are needed for a comparison, but there is {len(columns)}")
+        raise ValueError(f"expected at least two classifiers to compare, got {len(columns)}")
     if baseline is not None and baseline not in columns:
-        raise ValueError(f"baseline must be one of {', '.join(map(repr, columns))}, but is {baseline!r}")
+        raise ValueError(f"baseline: expected one of {join_names(columns)}, got {baseline!r}")
     sizes = {column.shape for column in columns.values()}
     if len(sizes) > 1 or len(next(iter(sizes))) != 1:
-        raise ValueError(f"all classifiers need scores of the same folds or tables, but have {sorted(sizes)}")
+        raise ValueError(
+            f"expected one score per fold or dataset for every classifier, got arrays of shapes {sorted(sizes)}"
+        )
     size = next(iter(sizes))[0]
     if size < 2:
-        raise ValueError(f"at least two folds or tables are needed for a comparison, but there is {size}")
+        raise ValueError(f"expected scores on at least two folds or datasets, got {size}")
     return int(size)
 
 
 def _test_pair(first: str, second: str, columns: Mapping[str, Floats], overlap: float, greater: bool) -> PairedTest:
     with np.errstate(invalid="ignore"):
         differences = columns[first] - columns[second]
-    differences = np.where(columns[first] == columns[second], 0.0, differences)  # also of infinities
+    differences = np.where(columns[first] == columns[second], 0.0, differences)  # infinities, too
     signs = np.sign(differences if greater else -differences)
-    wins, ties, losses = (int((signs == sign).sum()) for sign in (1, 0, -1))  # NaN, as of AUC, is none of these
+    wins, ties, losses = (
+        int((signs == sign).sum()) for sign in (1, 0, -1)
+    )  # a NaN, possible for AUC, counts as none of these
     tests = _p_values(differences, overlap)
     return PairedTest(first, second, float(differences.mean()), wins, ties, losses, *tests)
 
@@ -241,18 +243,20 @@ def _p_values(differences: Floats, overlap: float) -> tuple[float, float, float]
 
 
 def _signed_rank_p(differences: Floats) -> float:
-    """Return the p-value of Wilcoxon's signed-rank test, exact for up to 50 differences, ties among them or not.
+    """Return the p-value of Wilcoxon's signed-rank test, exact for up to 50 differences, with or without ties.
 
-    SciPy's choice between exact and approximate distributions changes with its version. Differences that are equal but for
-    rounding, as 0.9 - 0.8 and 0.8 - 0.7, are ties.
+    SciPy's choice between the exact and the approximate distribution depends on its version. Differences that are equal
+    up to rounding, such as 0.9 - 0.8 and 0.8 - 0.7, are ties.
     """
     from scipy import stats
 
     differences = np.array([float(f"{difference:.9g}") for difference in differences])
-    if len(differences) > _MOST_EXACT:
+    if len(differences) > _MAX_EXACT:
         return float(stats.wilcoxon(differences).pvalue)
-    ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(np.int64)  # twice the ranks: whole with ties, too
-    ways = np.zeros(int(ranks.sum()) + 1)  # of choosing the signs so that the positive ranks have a given sum
+    ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(
+        np.int64
+    )  # doubled, so that ranks of ties are integers, too
+    ways = np.zeros(int(ranks.sum()) + 1)  # number of sign patterns for each sum of the positive ranks
     ways[0] = 1
     for rank in ranks:
         ways[rank:] = ways[rank:] + ways[: len(ways) - rank]
@@ -261,4 +265,4 @@ def _signed_rank_p(differences: Floats) -> float:
     return float(ways[distance >= observed].sum() / ways.sum())
 
 
-_MOST_EXACT = 50
+_MAX_EXACT = 50

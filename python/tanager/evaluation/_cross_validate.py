@@ -1,24 +1,23 @@
-"""Cross-validation of classifiers, scores of predictions, and comparisons of classifiers on the same folds."""
+"""Cross-validation of one or more classifiers on the same folds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from .._encoding.encoder import encode_labels
 from .._learning.folds import train_and_test_rows
 from .._utils.progress import progress_bar
 from .._utils.random import resolve_seed
-from .._utils.validation import check_sample_weight, n_threads
+from .._utils.validation import check_bool, check_sample_weight, n_threads
 from ..classifiers._bayes_net import BayesNetClassifier
 from ..classifiers._network_base import BaseNetworkClassifier
 from ..structure._fixed import KnownStructure
-from ._counted_folds import group_classifiers, judge_group
-from ._fold_table import Rows
-from ._plain_folds import FoldResult, Material, check_interrupted, judge_plainly
+from ._counted_folds import evaluate_group, group_classifiers
+from ._fold_table import FoldRows
+from ._plain_folds import FoldData, FoldResult, check_interrupted, refit_folds
 from ._result import CrossValidation
 from ._scoring import Scorer, resolve_scoring
 
@@ -36,51 +35,51 @@ def cross_validate(
     random_state: Any = None,
     verbose: int = 0,
 ) -> CrossValidation:
-    """Judge classifiers by cross-validation, all on the same folds.
+    """Cross-validate classifiers, all on the same folds.
 
-    The scores are, to the last bit, those of a plain loop that fits a copy of the classifier on the training rows of a
-    fold and predicts the test rows: in every fold the categories and classes are those of its training rows, and
-    numbers are cut on them alone. Classifiers of this package learn from counts, so the table is encoded and counted
-    once, and the training counts of a fold are the total less the rows left out; other classifiers are fitted.
+    Scores are bit-identical to a plain loop that fits a clone of the classifier on the training rows of each fold and
+    predicts the test rows: categories, classes and cut points come from the training rows alone. Classifiers of this
+    package are fitted from counts, so the data are encoded and counted only once, and the training counts of a fold are
+    the total counts minus those of its test rows. Other classifiers are refitted in every fold.
 
     Parameters
     ----------
     clf : classifier, list of classifiers or dict of name to classifier
-        Classifiers of this package or of scikit-learn. They are not changed.
+        Classifiers of this package, scikit-learn or compatible libraries. They are not modified.
     X : table of shape (n_rows, n_features)
         As in ``fit``.
     y : array-like of shape (n_rows,)
-        The class of every row.
+        Class labels.
     cv : int, array-like of shape (n_rows,), splitter or iterable of (train, test), default=10
-        A number of stratified folds, drawn with `random_state`; the fold of every row; a splitter of scikit-learn; or
-        pairs of training and test rows.
+        Number of stratified folds, shuffled by `random_state`; the fold of each row; a scikit-learn splitter; or pairs of
+        training and test rows.
     refit_structure : bool, default=True
-        Whether every fold learns its own structure. Otherwise it is learned once, from all rows, and every fold learns
-        only the parameters (with its own categories and cuts), as ``FixedStructure`` does. Classifiers that have no
-        structure are fitted whole in any case.
+        Whether to learn the structure in every fold. If False, the structure is learned once from all rows, and the folds
+        only estimate parameters (with their own categories and cut points), as with ``FixedStructure``. Classifiers
+        without a structure are always fitted completely.
     scoring : str, callable, or list or dict of these, default=("accuracy", "log_loss")
-        "accuracy"; "log_loss", the mean of -ln P(true class), of which less is better; "cll", the sum of ln P(true
-        class); "auc", see `auc`; or a function of (y_true, proba, classes) that returns a number.
+        "accuracy"; "log_loss", the mean of -ln P(true class), smaller is better; "cll", the sum of ln P(true class);
+        "auc", see `auc`; or a function of (y_true, proba, classes) that returns a number.
     sample_weight : array-like of shape (n_rows,) or None, default=None
-        Weights of the rows in learning. Scores count every test row once.
+        Weights of the training rows. Every test row counts once.
     n_jobs : int or None, default=None
-        How many folds are worked on at a time: None means 1 and -1 as many as there are processors. Results do not
-        depend on it. A classifier's own ``n_jobs`` holds within every fold.
+        Number of folds to evaluate in parallel: None means 1, -1 means all processors. The results do not depend on it.
+        The ``n_jobs`` of a classifier applies within each fold.
     random_state : int, RandomState or None, default=None
-        Seed of the stratified folds. A whole number gives the same folds on every platform.
+        Seed of the stratified folds. An integer gives the same folds on every platform.
     verbose : int, default=0
-        Whether to show progress.
+        If positive, show a progress bar.
 
     Returns
     -------
     CrossValidation
-        The scores of every classifier and fold.
+        Scores of every classifier in every fold.
 
     Notes
     -----
-    A class that occurs in no training row of a fold has probability zero there: rows of that class count as wrong, and
-    the log loss of the fold is infinite. So it is where parameters without smoothing give a true class probability
-    zero. A probability that is only too small for a float is no such case: its logarithm is used.
+    A class without training rows in a fold has probability zero there: its test rows count as errors, and the log loss of
+    the fold is infinite. The same happens if parameters without smoothing give the true class probability zero. If a
+    probability merely underflows to zero, its logarithm is used.
 
     Examples
     --------
@@ -99,20 +98,19 @@ def cross_validate(
     threads = n_threads(n_jobs)
     classes, y_codes = encode_labels(y)
     n_rows = _count_rows(X)
-    if not isinstance(refit_structure, (bool, np.bool_)):
-        raise TypeError(f"refit_structure must be True or False, but is {refit_structure!r}")
+    check_bool(refit_structure, "refit_structure")
     if n_rows != len(y_codes):
         raise ValueError(f"X has {n_rows} rows, but y has {len(y_codes)}")
     weights = check_sample_weight(sample_weight, n_rows)
     splits, folds = train_and_test_rows(cv, X, y, y_codes, len(classes), resolve_seed(random_state))
-    material = Material(X, y, classes, Rows(y_codes, len(classes), weights, splits, folds))
+    data = FoldData(X, y, classes, FoldRows(y_codes, len(classes), weights, splits, folds))
     if not refit_structure:
         classifiers = [_with_fixed_structure(classifier, X, y, sample_weight) for classifier in classifiers]
 
     result = CrossValidation(names, scorers, splits)
     with progress_bar("cross-validation", len(names) * len(splits), verbose) as advance:
-        for one in _judge_all(classifiers, material, scorers, n_jobs, threads):
-            result._add(one)
+        for fold_result in _evaluate(classifiers, data, scorers, n_jobs, threads):
+            result._add(fold_result)
             advance()
     return result
 
@@ -121,18 +119,18 @@ def _count_rows(X: Any) -> int:
     if getattr(X, "shape", None):
         return int(X.shape[0])
     if not hasattr(X, "__len__") or hasattr(X, "shape"):
-        raise ValueError(f"X must be a table or a 2D array, but is of type {type(X).__name__}")
+        raise ValueError(f"X: expected a DataFrame or a 2D array, got {type(X).__name__}")
     return len(X)
 
 
-def _judge_all(
-    classifiers: Sequence[Any], material: Material, scorers: Sequence[Scorer], n_jobs: int | None, threads: int
+def _evaluate(
+    classifiers: Sequence[Any], data: FoldData, scorers: Sequence[Scorer], n_jobs: int | None, threads: int
 ) -> Iterator[FoldResult]:
-    groups, others = group_classifiers(classifiers, material)
+    groups, others = group_classifiers(classifiers, data)
     for group in groups:
-        yield from judge_group(group, material, scorers, threads)
+        yield from evaluate_group(group, data, scorers, threads)
     for position in others:
-        yield from judge_plainly(position, classifiers[position], material, scorers, n_jobs)
+        yield from refit_folds(position, classifiers[position], data, scorers, n_jobs)
 
 
 def _named(clf: Any) -> tuple[list[str], list[Any]]:
@@ -144,17 +142,17 @@ def _named(clf: Any) -> tuple[list[str], list[Any]]:
     else:
         names, classifiers = _names([clf]), [clf]
     if not classifiers:
-        raise ValueError("clf must hold at least one classifier, but is empty")
+        raise ValueError("clf: expected at least one classifier, got none")
     for classifier in classifiers:
         if isinstance(classifier, type) or not (hasattr(classifier, "fit") and hasattr(classifier, "predict")):
-            raise TypeError(f"clf must be a classifier, or a list or dict of them, but one is {classifier!r}")
+            raise TypeError(f"clf: expected a classifier, or a list or dict of classifiers, got {classifier!r}")
     if len(set(names)) < len(names):
-        raise ValueError(f"the names of the classifiers must differ, but are {names}")
+        raise ValueError(f"clf: expected unique names, got {names}")
     return names, classifiers
 
 
 def _names(classifiers: Sequence[Any]) -> list[str]:
-    """Name classifiers by their types, by their settings where types are the same, and by number where these are."""
+    """Name classifiers by type; add settings where types are equal, and numbers where settings are equal, too."""
     names = [type(classifier).__name__ for classifier in classifiers]
     settings = [" ".join(repr(classifier).split()) for classifier in classifiers]
     names = [long if names.count(name) > 1 else name for name, long in zip(names, settings, strict=True)]
@@ -162,7 +160,7 @@ def _names(classifiers: Sequence[Any]) -> list[str]:
 
 
 def _with_fixed_structure(classifier: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """Return a classifier whose structure is the one that this one learns from all rows."""
+    """Return a classifier with the structure that the given one learns from all rows."""
     if not isinstance(classifier, BaseNetworkClassifier):
         return classifier
     fitted = clone(classifier).fit(X, y, sample_weight)

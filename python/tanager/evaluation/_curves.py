@@ -1,4 +1,4 @@
-"""How far probabilities can be trusted, and how well they rank: reliability and receiver operating characteristic."""
+"""Reliability (calibration) curves and ROC curves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.optional import import_optional
-from .._utils.text import display_label, plural
+from .._utils.text import display_label, join_names, plural
 from .._utils.typing import Floats
-from .._utils.validation import is_integer
+from .._utils.validation import check_int
 from ._scoring import checked, known_classes
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Reliability:
-    """Predicted probabilities beside what came true, in bins that hold equally many rows.
+    """Reliability curve: predicted probabilities and observed frequencies, in bins with about the same number of rows.
 
     Attributes
     ----------
     of : str
-        Whose probability it is: a class, or "the predicted class".
+        Class whose probability it is, or "the predicted class".
     predicted : ndarray of shape (n_bins,)
-        The mean of the predicted probabilities in every bin.
+        Mean predicted probability of each bin.
     observed : ndarray of shape (n_bins,)
-        The share of its rows that it came true for.
+        Observed frequency of the class in each bin.
     low, high : ndarray of shape (n_bins,)
-        The interval of 95% around that share (Wilson's).
+        Wilson's 95% confidence interval of the observed frequency.
     n : ndarray of shape (n_bins,)
-        The number of rows.
+        Number of rows of each bin.
     histogram : ndarray of shape (20,)
-        How many predictions are in each twentieth of the range from 0 to 1.
+        Number of predictions in each of 20 intervals of equal width from 0 to 1.
     calibration_error : float
-        The expected calibration error: the mean of abs(observed - predicted), bins weighted by their rows.
+        Expected calibration error (ECE): the mean of abs(observed - predicted) over the bins, weighted by their rows.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Reliability:
     calibration_error: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per bin."""
+        """Return a pandas DataFrame with a row per bin."""
         pd = import_optional("pandas", "to_frame")
         names = ("predicted", "observed", "low", "high", "n")
         return pd.DataFrame({name: getattr(self, name) for name in names}).rename_axis("bin")
@@ -75,18 +75,18 @@ class Reliability:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class RocCurve:
-    """The receiver operating characteristic of one class against all others.
+    """Receiver operating characteristic (ROC) curve of one class against the rest.
 
     Attributes
     ----------
     of : str
-        The class.
+        The positive class.
     false_positive, true_positive : ndarray of shape (n_points,)
-        The shares of the other rows and of the rows of the class that are above a threshold, from (0, 0) to (1, 1).
+        False positive rate and true positive rate of each threshold, from (0, 0) to (1, 1).
     thresholds : ndarray of shape (n_points,)
-        The probabilities from which on a row counts as of the class; infinite for the first point.
+        Rows with at least this probability are predicted as positive; infinite for the first point.
     auc : float
-        The area below; NaN if all rows are of the class, or none.
+        Area under the curve; NaN if all rows or no rows are of the class.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class RocCurve:
     auc: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per point."""
+        """Return a pandas DataFrame with a row per point."""
         pd = import_optional("pandas", "to_frame")
         names = ("thresholds", "false_positive", "true_positive")
         return pd.DataFrame({name: getattr(self, name) for name in names})
@@ -112,24 +112,23 @@ class RocCurve:
 
 
 def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None, n_bins: int = 10) -> Reliability:
-    """Compare predicted probabilities with what came true.
+    """Compute a reliability curve: compare predicted probabilities with observed frequencies.
 
     Parameters
     ----------
     y_true, proba, classes
         As in `accuracy`.
     of : class label or None, default=None
-        The class whose probability is judged. None takes the second of two classes and, of more, the predicted class,
-        whichever it is: then the probability is how sure the classifier is.
+        Class whose probability to evaluate. None means the second class if there are two, and the predicted class of each
+        row if there are more: then the probability is the confidence of the classifier.
     n_bins : int, default=10
-        Bins hold equally many rows, as far as equal probabilities stay together.
+        Number of bins. All bins have about the same number of rows; equal probabilities are in the same bin.
 
     Returns
     -------
     Reliability
     """
-    if not is_integer(n_bins) or n_bins < 1:
-        raise ValueError(f"n_bins must be a whole number of at least 1, but is {n_bins!r}")
+    check_int(n_bins, "n_bins", minimum=1)
     probabilities, truth = checked(y_true, proba, classes)
     _check_rows(probabilities, truth)
     known = known_classes(y_true, classes)
@@ -140,7 +139,7 @@ def reliability(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None,
 def reliability_of_codes(
     truth: npt.NDArray[Any], proba: Floats, labels: list[str], of: int | None = None, n_bins: int = 10
 ) -> Reliability:
-    """Return what `reliability` does, for positions of classes; a position that no column has is of an unknown class."""
+    """Compute a reliability curve from positions of classes; positions without a column stand for unknown classes."""
     if of is None and len(labels) == 2:
         of = 1
     name, chosen = (
@@ -157,14 +156,14 @@ def reliability_of_codes(
 
 
 def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -> RocCurve:
-    """Return the receiver operating characteristic of a class against all others.
+    """Compute the receiver operating characteristic (ROC) curve of a class against the rest.
 
     Parameters
     ----------
     y_true, proba, classes
         As in `accuracy`.
     of : class label or None, default=None
-        The class; None takes the second of two.
+        The positive class; None means the second of two classes.
 
     Returns
     -------
@@ -174,12 +173,11 @@ def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -
     _check_rows(probabilities, truth)
     known = known_classes(y_true, classes)
     if of is None and len(known) != 2:
-        some = ", ".join(map(repr, known[:10])) + (", ..." if len(known) > 10 else "")
-        raise ValueError(f"there are {len(known)} classes, so say which one the curve is for: pass of=, one of {some}")
+        raise ValueError(f"of: required with {len(known)} classes; expected one of {join_names(known)}")
     code = _code_of(of, known)
     p, own = probabilities[:, code], truth == code
     order = np.argsort(-p, kind="stable")
-    last = np.flatnonzero(np.append(np.diff(p[order]) != 0, True))  # of every threshold
+    last = np.flatnonzero(np.append(np.diff(p[order]) != 0, True))  # position of the last row of each threshold
     hits = np.append(0, np.cumsum(own[order])[last])
     misses = np.append(0, last + 1) - hits
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -191,14 +189,14 @@ def roc_curve(y_true: Any, proba: Any, classes: Any = None, *, of: Any = None) -
 
 
 def wilson_interval(share: Floats, n: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return the interval of 95% around a share of n rows; unlike the normal one it stays between 0 and 1."""
+    """Return Wilson's 95% confidence interval of a fraction of n rows, which stays between 0 and 1."""
     middle = (share + NORMAL_95**2 / (2 * n)) / (1 + NORMAL_95**2 / n)
     half = NORMAL_95 / (1 + NORMAL_95**2 / n) * np.sqrt(share * (1 - share) / n + NORMAL_95**2 / (4 * n**2))
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def _bins(p: Floats, n_bins: int) -> list[npt.NDArray[np.int64]]:
-    """Return the rows of every bin: about equally many, equal probabilities in one bin."""
+    """Return the rows of each bin: about the same number, with equal probabilities in the same bin."""
     order = np.argsort(p, kind="stable")
     between = np.flatnonzero(np.diff(p[order]) > 0) + 1
     if not len(between):
@@ -212,12 +210,12 @@ def _bins(p: Floats, n_bins: int) -> list[npt.NDArray[np.int64]]:
 
 def _check_rows(probabilities: Floats, truth: npt.NDArray[Any]) -> None:
     if len(probabilities) != len(truth) or not len(truth):
-        raise ValueError(f"proba must have a row for each of the {len(truth)} labels, but has {len(probabilities)}")
+        raise ValueError(f"proba: expected one row per label, {len(truth)}, got {len(probabilities)}")
 
 
 def _code_of(of: Any, known: list[Any]) -> int:
     if of is None:
         return 1
     if of not in known:
-        raise ValueError(f"of must be one of the classes {', '.join(map(display_label, known))}, but is {of!r}")
+        raise ValueError(f"of: expected one of the classes {join_names(known)}, got {of!r}")
     return known.index(of)

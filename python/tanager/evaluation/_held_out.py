@@ -39,7 +39,7 @@ class HeldOutScores:
         Position of the true class among the labels, or -1 for a class that the model does not know.
     proba : ndarray of shape (n_rows, n_classes)
     predicted : ndarray of shape (n_rows,)
-        Positions of the predicted classes.
+        Position of the predicted class of each row.
     """
 
     def __init__(self, name: str, labels: list[str], truth: Codes, proba: Floats, predicted: Codes) -> None:
@@ -52,12 +52,12 @@ class HeldOutScores:
 
     @cached_property
     def n_unknown(self) -> int:
-        """Number of rows of classes that the model does not know; they count as wrong."""
+        """Number of rows of classes that the model does not know; they count as errors."""
         return int((self.truth < 0).sum())
 
     @cached_property
     def accuracy(self) -> float:
-        """Share of rows whose class is predicted correctly."""
+        """Fraction of correctly predicted rows."""
         return float((self.predicted == self.truth).mean())
 
     @cached_property
@@ -68,12 +68,12 @@ class HeldOutScores:
 
     @cached_property
     def log_loss(self) -> float:
-        """The mean of -ln P(true class)."""
+        """Mean of -ln P(true class)."""
         return float(_losses(self.truth, self.proba).mean())
 
     @cached_property
     def log_loss_interval(self) -> Interval | None:
-        """The 95 % interval of the log loss from the standard error over rows; None where it has none."""
+        """95% interval of the log loss from its standard error over rows; None if undefined."""
         losses = _losses(self.truth, self.proba)
         if len(losses) < 2 or not np.isfinite(losses).all():
             return None
@@ -105,9 +105,9 @@ class HeldOutScores:
 
     def per_class(self) -> list[tuple[str, int, float, float]]:
         """Return label, number of rows, precision and recall of every class; NaN for 0 / 0."""
-        right, true, said = self.confusion.diagonal(), self.confusion.sum(axis=1), self.confusion.sum(axis=0)
+        right, true, predicted = self.confusion.diagonal(), self.confusion.sum(axis=1), self.confusion.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            precision, recall = right / said, right / true
+            precision, recall = right / predicted, right / true
         return [(label, int(true[i]), float(precision[i]), float(recall[i])) for i, label in enumerate(self.labels)]
 
     @cached_property
@@ -123,7 +123,7 @@ def held_out_scores(clf: BaseClassifier, X: Any, y: Any, name: str = "the data p
     if len(codes) != len(proba):
         raise ValueError(f"X has {len(proba)} rows, but y has {len(codes)}")
     if not len(codes):
-        raise ValueError("scores need at least one row, but X has none")
+        raise ValueError("X: expected at least one row, got none")
     known = {label: position for position, label in enumerate(clf.classes_.tolist())}
     truth = np.array([known.get(label, -1) for label in labels.tolist()], dtype=np.int64)[codes]
     return HeldOutScores(name, distinct_labels(clf.classes_.tolist()), truth, proba, most_probable(clf, X, proba))

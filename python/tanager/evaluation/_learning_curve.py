@@ -1,4 +1,4 @@
-"""How scores grow with the number of training rows."""
+"""Learning curves: scores by the number of training rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from .._encoding.encoder import encode_labels
 from .._utils.optional import import_optional
 from .._utils.typing import Floats
-from .._utils.validation import check_number, is_integer
+from .._utils.validation import check_int, check_number, is_integer
 from ._cross_validate import cross_validate
 from ._result import CrossValidation
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Rows = npt.NDArray[np.int64]
-_N_SIZES, _FEWEST_ROWS = 8, 10
+_N_SIZES, _MIN_ROWS = 8, 10
 
 
 class LearningCurve:
-    """The scores of classifiers that learned from more and more rows.
+    """Scores of classifiers by the number of training rows.
 
     Attributes
     ----------
     names : list of str
-        The names of the classifiers.
+        Names of the classifiers.
     scoring : list of str
-        The names of the scores.
+        Names of the scores.
     sizes : ndarray of shape (n_sizes,)
-        The numbers of training rows.
+        Numbers of training rows.
     n_test : int
-        The number of test rows, which is the same for all sizes.
+        Number of test rows, the same for all sizes.
     scores : dict of name to dict of score to ndarray of shape (n_sizes, n_splits)
-        All scores, by classifier.
+        Scores of every classifier for every size and split.
     mean, std : dict of name to dict of score to ndarray of shape (n_sizes,)
-        Mean and standard deviation (that of a sample) over the splits.
+        Mean and sample standard deviation over the splits.
 
     Examples
     --------
@@ -63,16 +63,16 @@ class LearningCurve:
 
     @property
     def mean(self) -> dict[str, dict[str, Floats]]:
-        """The mean of every score over the splits, for every size."""
+        """Mean of every score over the splits, for every size."""
         return {name: {s: v.mean(axis=1) for s, v in scores.items()} for name, scores in self.scores.items()}
 
     @property
     def std(self) -> dict[str, dict[str, Floats]]:
-        """The standard deviation over the splits; NaN where a score is infinite, or of one split."""
+        """Sample standard deviation over the splits; NaN if a score is infinite or there is one split."""
         return {name: {s: _deviations(v) for s, v in scores.items()} for name, scores in self.scores.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per classifier, size and split."""
+        """Return a pandas DataFrame with a row per classifier, size and split."""
         pd = import_optional("pandas", "to_frame")
         frames = []
         for name, scores in self.scores.items():
@@ -87,7 +87,7 @@ class LearningCurve:
 
     def __repr__(self) -> str:
         sizes = ", ".join(map(str, self.sizes.tolist()))
-        lines = [f"means for {sizes} training rows"]
+        lines = [f"mean scores for {sizes} training rows"]
         for name, scores in self.mean.items():
             lines += [f"{name}, {score}: {', '.join(f'{v:.4f}' for v in means)}" for score, means in scores.items()]
         return "\n".join(lines)
@@ -106,39 +106,38 @@ def learning_curve(
     random_state: Any = None,
     verbose: int = 0,
 ) -> LearningCurve:
-    """Judge classifiers that learn from more and more rows, always by the same test rows.
+    """Evaluate classifiers on the same test rows with increasing numbers of training rows.
 
-    Every split shuffles the rows so that any part of them has about the same shares of classes. The last ones are the
-    test rows; the training rows are the first so many, so that larger sets hold the smaller ones. Every class that there
-    is comes first once, so that no training set is without it.
+    Every split shuffles the rows in stratified order, so every part of them has about the same class frequencies. The last
+    rows are the test rows, and the first ones the training rows, so larger training sets contain the smaller ones. The
+    training rows begin with one row of each class, so every training set has all classes.
 
     Parameters
     ----------
     clf, X, y, scoring, n_jobs, verbose
-        As in `cross_validate`, which does the work.
+        As in `cross_validate`.
     sizes : list of int, list of float or None, default=None
-        Numbers of training rows, or shares of those that are there. None takes eight, from ten rows (or two per class) to
-        all, each larger than that before by the same factor.
+        Numbers of training rows, or fractions of the available ones. None means eight sizes in geometric progression, from
+        ten rows (or two per class) to all.
     n_splits : int, default=10
-        How many times rows are shared out.
+        Number of random splits.
     test_size : float, default=0.3
-        The share of test rows.
+        Fraction of test rows.
     random_state : int, RandomState or None, default=None
-        Seed of the splits; a whole number gives the same on every platform.
+        Seed of the splits. An integer gives the same splits on every platform.
 
     Returns
     -------
     LearningCurve
     """
-    if not is_integer(n_splits) or n_splits < 1:
-        raise ValueError(f"n_splits must be a whole number of at least 1, but is {n_splits!r}")
+    check_int(n_splits, "n_splits", minimum=1)
     if not 0 < check_number(test_size, "test_size") < 1:
-        raise ValueError(f"test_size must be between 0 and 1, but is {test_size!r}")
+        raise ValueError(f"test_size: expected a number between 0 and 1, both excluded, got {test_size!r}")
     classes, codes = encode_labels(y)
     n_train = len(codes) - max(1, round(test_size * len(codes)))
     if n_train < max(len(classes), 1):
         raise ValueError(
-            f"there must be a training row for each of the {len(classes)} classes, but there are {n_train}"
+            f"expected at least one training row for each of the {len(classes)} classes, got {n_train} training rows"
         )
     counts = _resolve_sizes(sizes, n_train, len(classes))
     draw = check_random_state(random_state)
@@ -149,7 +148,7 @@ def learning_curve(
 
 
 def _shuffled(codes: npt.NDArray[Any], n_classes: int, draw: np.random.RandomState) -> Rows:
-    """Return all rows in an order such that every part of it has about the same shares of classes."""
+    """Return all rows in stratified random order: every part has about the same class frequencies."""
     noise = draw.random_sample(len(codes))
     place = np.empty(len(codes))
     for code in range(n_classes):
@@ -162,24 +161,24 @@ def _shuffled(codes: npt.NDArray[Any], n_classes: int, draw: np.random.RandomSta
 
 def _resolve_sizes(sizes: Sequence[Any] | None, n_train: int, n_classes: int) -> list[int]:
     if sizes is None:
-        first = min(max(_FEWEST_ROWS, 2 * n_classes), n_train)
+        first = min(max(_MIN_ROWS, 2 * n_classes), n_train)
         return sorted({round(size) for size in np.geomspace(first, n_train, _N_SIZES)})
-    found = []
+    counts: list[int] = []
     for size in sizes:
         if is_integer(size):
             count = int(size)
         elif isinstance(size, float) and 0 < size <= 1:
             count = round(size * n_train)
         else:
-            raise ValueError(f"sizes must be whole numbers, or shares above 0 and at most 1, but one is {size!r}")
+            raise ValueError(f"sizes: expected integers, or fractions above 0 and up to 1, got {size!r}")
         if not n_classes <= count <= n_train:
             raise ValueError(
-                f"sizes must be from {n_classes}, the number of classes, to {n_train} training rows, but one is {count}"
+                f"sizes: expected from {n_classes} (the number of classes) to {n_train} training rows, got {count}"
             )
-        found.append(count)
-    if not found or sorted(set(found)) != found:
-        raise ValueError(f"sizes must be at least one, and grow, but are {found}")
-    return found
+        counts.append(count)
+    if not counts or sorted(set(counts)) != counts:
+        raise ValueError(f"sizes: expected at least one size, in increasing order, got {counts}")
+    return counts
 
 
 def _deviations(values: Floats) -> Floats:

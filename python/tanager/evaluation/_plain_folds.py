@@ -1,4 +1,4 @@
-"""Cross-validation of any classifier: every fold is fitted and predicted on its own."""
+"""Cross-validation of any classifier by fitting it in every fold."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .._encoding.table import take_rows as take_table_rows
 from .._learning.folds import Split
 from .._utils.typing import Floats
 from ..exceptions import UnseenWarning
-from ._fold_table import Rows
+from ._fold_table import FoldRows
 from ._scoring import Outcome, Scorer, positions
 
 
 @dataclass(frozen=True)
-class Material:
-    """The table as it was given, its classes, and the folds."""
+class FoldData:
+    """The data as the user passed them, the classes, and the folds."""
 
     X: Any
     y: Any
     classes: npt.NDArray[Any]
-    rows: Rows
+    rows: FoldRows
 
     def labels(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         """Return the true labels of some rows."""
@@ -39,7 +39,7 @@ class Material:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """The scores of one classifier in one fold, and how long it took."""
+    """Scores of one classifier in one fold, and the time it took."""
 
     classifier: int
     fold: int
@@ -48,32 +48,30 @@ class FoldResult:
     predict_seconds: float
 
 
-def judge_plainly(
-    position: int, classifier: Any, material: Material, scorers: Sequence[Scorer], n_jobs: int | None
+def refit_folds(
+    position: int, classifier: Any, data: FoldData, scorers: Sequence[Scorer], n_jobs: int | None
 ) -> Iterator[FoldResult]:
-    """Judge one classifier in all folds, which are shared out among processes if there are several."""
-    folds = range(len(material.rows.splits))
+    """Fit and evaluate one classifier in all folds, in parallel processes if `n_jobs` is more than 1."""
+    folds = range(len(data.rows.splits))
     if n_jobs in {None, 1}:
         for fold in folds:
-            yield plain_fold(position, fold, classifier, material, scorers)
+            yield plain_fold(position, fold, classifier, data, scorers)
         return
-    yield from Parallel(n_jobs=n_jobs)(
-        delayed(plain_fold)(position, fold, classifier, material, scorers) for fold in folds
-    )
+    yield from Parallel(n_jobs=n_jobs)(delayed(plain_fold)(position, fold, classifier, data, scorers) for fold in folds)
 
 
-def plain_fold(position: int, fold: int, classifier: Any, material: Material, scorers: Sequence[Scorer]) -> FoldResult:
-    """Fit a copy of a classifier on the training rows of a fold, and score it on the test rows."""
+def plain_fold(position: int, fold: int, classifier: Any, data: FoldData, scorers: Sequence[Scorer]) -> FoldResult:
+    """Fit a clone of a classifier on the training rows of a fold and score it on the test rows."""
     with warnings.catch_warnings():
-        # A column that names every row is unseen in every fold; folds that are counted at once do not warn either.
+        # An ID column is unseen in every fold, and evaluate_group does not warn about it either.
         warnings.simplefilter("ignore", UnseenWarning)
-        return _plain_fold(position, fold, classifier, material, scorers)
+        return _plain_fold(position, fold, classifier, data, scorers)
 
 
-def _plain_fold(position: int, fold: int, classifier: Any, material: Material, scorers: Sequence[Scorer]) -> FoldResult:
-    split = material.rows.splits[fold]
-    fitted, fit_seconds = _fit(classifier, material, split)
-    X_test, y_true = take_rows(material.X, split.test), material.labels(split.test)
+def _plain_fold(position: int, fold: int, classifier: Any, data: FoldData, scorers: Sequence[Scorer]) -> FoldResult:
+    split = data.rows.splits[fold]
+    fitted, fit_seconds = _fit(classifier, data, split)
+    X_test, y_true = take_rows(data.X, split.test), data.labels(split.test)
     n_right, proba = 0, np.empty((0, 0))
     start = time.perf_counter()
     if any(not scorer.needs_proba for scorer in scorers):
@@ -85,7 +83,7 @@ def _plain_fold(position: int, fold: int, classifier: Any, material: Material, s
     def log_proba() -> Floats | None:
         if not hasattr(fitted, "predict_log_proba"):
             return None
-        with np.errstate(divide="ignore"):  # some take the logarithm of zero
+        with np.errstate(divide="ignore"):  # some classifiers take the logarithm of zero
             return np.ascontiguousarray(fitted.predict_log_proba(X_test), dtype=np.float64)
 
     outcome = Outcome(y_true, positions(y_true, fitted.classes_), fitted.classes_, n_right, proba, log_proba)
@@ -93,11 +91,11 @@ def _plain_fold(position: int, fold: int, classifier: Any, material: Material, s
     return FoldResult(position, fold, scores, fit_seconds, predict_seconds)
 
 
-def _fit(classifier: Any, material: Material, split: Split) -> tuple[Any, float]:
+def _fit(classifier: Any, data: FoldData, split: Split) -> tuple[Any, float]:
     fitted = clone(classifier)
-    weights = material.rows.weights
+    weights = data.rows.weights
     given = {} if weights is None else {"sample_weight": weights[split.train]}
-    X, y = take_rows(material.X, split.train), take_labels(material.y, split.train)
+    X, y = take_rows(data.X, split.train), take_labels(data.y, split.train)
     start = time.perf_counter()
     fitted.fit(X, y, **given)
     seconds = time.perf_counter() - start
@@ -106,20 +104,20 @@ def _fit(classifier: Any, material: Material, split: Split) -> tuple[Any, float]
 
 
 def check_interrupted(trace: Any) -> None:
-    """Go on interrupting where a search was interrupted and returned what it had."""
+    """Raise KeyboardInterrupt if a search was interrupted and returned its best structure so far."""
     if trace is not None and trace.stopped == "interrupted":
         raise KeyboardInterrupt
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Return some rows of a table of any kind."""
-    if hasattr(X, "iloc"):  # of pandas, where fitting shall say what is wrong with the names
+    """Return some rows of X, whatever its type."""
+    if hasattr(X, "iloc"):  # pandas: fitting checks the names
         return X.iloc[rows]
     return X[rows] if issparse(X) else take_table_rows(X, rows)
 
 
 def take_labels(y: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Return some labels; those of a Series with its name."""
+    """Return some labels; a Series keeps its name."""
     if hasattr(y, "iloc"):
         return y.iloc[rows]
     if isinstance(y, (list, tuple)):

@@ -1,4 +1,4 @@
-"""How far conditional class probabilities are from those observed, or from true ones."""
+"""Conditional relative entropy between class probabilities."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from .._encoding.encoder import encode_labels, learn_encoding, read_table
 from .._utils.typing import Floats
 from .._utils.validation import check_sample_weight
 
-# What sums of probabilities may be off by.
+# Tolerance of sums of probabilities.
 _ROUNDING = 1e-5
 
 
 def conditional_relative_entropy(p: Any, q: Any, weight: Any = None) -> float:
     """Return the conditional relative entropy of class probabilities p from q: the mean of D(p(C|x) || q(C|x)).
 
-    It is zero where q equals p, and otherwise tells how many nats more than necessary a row's class costs who believes q
-    while p is true.
+    It is the expected excess log loss, in nats per row, of predicting with q when p is true; zero if q equals p.
 
     Parameters
     ----------
     p : array-like of shape (n_rows, n_classes)
-        The probability of every class given the features: the true one, or, for a classifier against data, what
-        `observed_class_proba` finds there.
+        True class probabilities given the features; or, to compare a classifier with data, the observed ones, as returned
+        by `observed_class_proba`.
     q : array-like of shape (n_rows, n_classes)
-        What is to be judged, such as ``predict_proba`` of the same rows.
+        Class probabilities to evaluate, such as ``predict_proba`` for the same rows.
     weight : array-like of shape (n_rows,) or None, default=None
-        How much every row counts, such as the true probability of its features; they are divided by their sum. Rows of
-        weight zero are not looked at. None counts all alike.
+        Weight of each row, such as the true probability of its features; weights are normalized to sum to one. Rows of
+        weight zero are ignored. None means equal weights.
 
     Returns
     -------
     float
-        In nats, never negative; infinite if a class that p gives a chance has probability zero in q.
+        In nats, non-negative; infinite if a class with positive probability in p has probability zero in q.
 
     Notes
     -----
-    For a classifier B and N rows D it is what the conditional log-likelihood lacks to the best possible,
-    D(P_D(C|A) || P_B(C|A)) = -CLL(B|D) / N - H_D(C|A): less of the one is more of the other.
+    For a classifier B and N rows D, it is the distance of the conditional log-likelihood from its maximum:
+    D(P_D(C|A) || P_B(C|A)) = -CLL(B|D) / N - H_D(C|A).
 
     References
     ----------
@@ -62,46 +61,46 @@ def conditional_relative_entropy(p: Any, q: Any, weight: Any = None) -> float:
     >>> round(conditional_relative_entropy(p, q), 4)
     0.1085
     """
-    true, judged = _table(p, "p"), _table(q, "q")
-    if true.shape != judged.shape:
-        raise ValueError(f"p and q must have the same shape, but have {true.shape} and {judged.shape}")
+    true, evaluated = _matrix(p, "p"), _matrix(q, "q")
+    if true.shape != evaluated.shape:
+        raise ValueError(f"p and q: expected the same shape, got {true.shape} and {evaluated.shape}")
     weights = check_sample_weight(weight, len(true), "weight")
     if weights is not None:
-        # Rows without weight may be anything. The largest becomes one, so that sums neither overflow nor vanish.
+        # Rows of weight zero may hold anything. Scaling by the largest weight avoids overflow and underflow of sums.
         counts = weights > 0
-        true, judged, weights = true[counts], judged[counts], weights[counts] / weights.max()
+        true, evaluated, weights = true[counts], evaluated[counts], weights[counts] / weights.max()
     if not len(true):
-        raise ValueError("conditional_relative_entropy needs at least one row that counts, but there is none")
+        raise ValueError("conditional_relative_entropy: expected at least one row with positive weight, got none")
     _check_probabilities(true, "p")
-    _check_probabilities(judged, "q")
+    _check_probabilities(evaluated, "q")
     possible = true > 0
     with np.errstate(divide="ignore"):
-        # Logarithms of each: a quotient could leave the range of a double.
-        terms = true * (np.log(np.where(possible, true, 1)) - np.log(np.where(possible, judged, 1)))
+        # A difference of logarithms, because a quotient could overflow.
+        terms = true * (np.log(np.where(possible, true, 1)) - np.log(np.where(possible, evaluated, 1)))
     by_row = terms.sum(axis=1)
-    if np.isinf(by_row).any():  # however little the row weighs
+    if np.isinf(by_row).any():  # however small its weight
         return math.inf
     return max(0.0, float(np.average(by_row, weights=weights)))
 
 
 def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: Any = None) -> Floats:
-    """Return the share of every class among the rows that have the same features, for every row.
+    """Return, for every row, the class frequencies among the rows with the same feature values.
 
     Parameters
     ----------
     X : table of shape (n_rows, n_features)
-        As in ``fit``; cells are compared as they are, numbers too, and missing ones are equal to each other.
+        As in ``fit``. Values are compared without discretization, and missing values are equal to each other.
     y : array-like of shape (n_rows,)
-        The class of every row.
+        Class labels.
     classes : array-like or None, default=None
-        The classes in the order of the columns, as in ``classes_``; by default those in `y`, sorted.
+        Classes in the order of the columns, such as ``classes_``; None means the sorted labels of `y`.
     sample_weight : array-like of shape (n_rows,) or None, default=None
-        How often each row counts.
+        Weight of each row.
 
     Returns
     -------
     ndarray of shape (n_rows, n_classes)
-        Rows whose like have no weight at all have NaN.
+        NaN where all rows with the same feature values have weight zero.
 
     Examples
     --------
@@ -120,30 +119,30 @@ def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: 
         table, y_codes=codes, n_classes=len(known), weights=None, numeric_features=[], discretizer=None
     )
     groups = np.zeros(len(codes), dtype=np.int64)
-    for column in columns:  # a number of its own for every combination so far
+    for column in columns:  # numbers the combinations of values of the columns so far
         groups = np.unique(groups * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
     order = known if classes is None else np.asarray(classes)
     index = {label: i for i, label in enumerate(order.tolist())}
     unknown = [label for label in known.tolist() if label not in index]
     if unknown:
-        raise ValueError(f"y must hold only the given classes, but {unknown[0]!r} is none of them")
+        raise ValueError(f"y: expected only the given classes, got {unknown[0]!r}")
     position = np.array([index[label] for label in known.tolist()], dtype=np.intp)[codes]
     counts = np.zeros((int(groups.max(initial=-1)) + 1, len(order)))
     np.add.at(counts, (groups, position), 1.0 if weights is None else weights)
     with np.errstate(invalid="ignore"):
         shares = counts / counts.sum(axis=1, keepdims=True)
-    found: Floats = shares[groups]
-    return found
+    proba: Floats = shares[groups]
+    return proba
 
 
-def _table(given: Any, name: str) -> Floats:
+def _matrix(given: Any, name: str) -> Floats:
     values = np.asarray(given, dtype=np.float64)
     if values.ndim != 2:
-        raise ValueError(f"{name} must have a row per row and a column per class, but has shape {values.shape}")
+        raise ValueError(f"{name}: expected shape (n_rows, n_classes), got {values.shape}")
     return values
 
 
 def _check_probabilities(values: Floats, name: str) -> None:
     wrong = ~((values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _ROUNDING))
     if wrong.any():
-        raise ValueError(f"{name} must hold probabilities that sum to one, but one row is {values[wrong][0].tolist()}")
+        raise ValueError(f"{name}: expected rows of probabilities that sum to one, got {values[wrong][0].tolist()}")

@@ -1,4 +1,4 @@
-"""What a cross-validation found."""
+"""Results of cross-validation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from .._learning.folds import Split
 from .._utils.optional import import_optional
+from .._utils.text import plural, text_table
 from .._utils.typing import Floats
 from ._plain_folds import FoldResult
 from ._scoring import Scorer
@@ -19,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class CrossValidation:
-    """The scores of classifiers in every fold.
+    """Scores of one or more classifiers in every fold.
 
-    ``result["accuracy"]`` is the array of that score over the folds if there is one classifier;
-    ``result["TAN"]["accuracy"]`` that of one of several.
+    With one classifier, ``result["accuracy"]`` is the array of that score over the folds; with several,
+    ``result["TAN"]["accuracy"]`` is that of one of them.
 
     Attributes
     ----------
     names : list of str
-        The names of the classifiers.
+        Names of the classifiers.
     scoring : list of str
-        The names of the scores.
+        Names of the scores.
     n_folds : int
-        How many folds there are.
+        Number of folds.
     scores : dict of name to dict of score to ndarray of shape (n_folds,)
-        All scores, fold by fold.
+        Scores of every classifier in every fold.
     mean, std : dict of name to dict of score to float
-        Mean and standard deviation (that of a sample) over the folds.
+        Mean and sample standard deviation over the folds.
     fit_seconds, predict_seconds : dict of name to ndarray of shape (n_folds,)
-        How long learning and predicting took. Work that several classifiers share, such as counting the rows of a fold,
-        is shared out evenly among them.
+        Time to fit and to predict. Work that several classifiers share, such as counting the rows of a fold, is divided
+        evenly among them.
     n_train, n_test : ndarray of shape (n_folds,)
-        The numbers of training and test rows.
+        Numbers of training and test rows.
 
     Examples
     --------
@@ -75,27 +76,27 @@ class CrossValidation:
 
     @staticmethod
     def joined(results: Sequence[CrossValidation]) -> CrossValidation:
-        """Return one result with the classifiers of several, which were judged by the same scores on the same folds.
+        """Combine the results of several classifiers with the same scores on the same folds.
 
         Parameters
         ----------
         results : sequence of CrossValidation
-            At least one; no name may come twice.
+            At least one; the names of all classifiers must be different.
         """
         first = results[0]
         names = [name for result in results for name in result.names]
         if len(set(names)) < len(names):
-            raise ValueError(f"the names of the classifiers must differ, but are {names}")
+            raise ValueError(f"expected unique names of classifiers, got {names}")
         for other in results[1:]:
             same_rows = np.array_equal(other.n_train, first.n_train) and np.array_equal(other.n_test, first.n_test)
             if not same_rows or other.scoring != first.scoring:
-                raise ValueError("only results of the same scores on the same folds can be joined")
-        whole = copy(first)
-        whole.names = names
-        whole.scores = {name: scores for result in results for name, scores in result.scores.items()}
-        whole.fit_seconds = {name: s for result in results for name, s in result.fit_seconds.items()}
-        whole.predict_seconds = {name: s for result in results for name, s in result.predict_seconds.items()}
-        return whole
+                raise ValueError("cannot combine results with different scores or folds")
+        joined = copy(first)
+        joined.names = names
+        joined.scores = {name: scores for result in results for name, scores in result.scores.items()}
+        joined.fit_seconds = {name: s for result in results for name, s in result.fit_seconds.items()}
+        joined.predict_seconds = {name: s for result in results for name, s in result.predict_seconds.items()}
+        return joined
 
     def __getitem__(self, key: str) -> Floats | dict[str, Floats]:
         if key in self.scores:
@@ -103,20 +104,20 @@ class CrossValidation:
         if len(self.names) == 1 and key in self.scoring:
             return self.scores[self.names[0]][key]
         known = ", ".join(map(repr, self.names if len(self.names) > 1 else [*self.names, *self.scoring]))
-        raise KeyError(f"the result holds {known}, but not {key!r}")
+        raise KeyError(f"unknown key {key!r}; expected one of {known}")
 
     @property
     def mean(self) -> dict[str, dict[str, float]]:
-        """The mean of every score over the folds."""
+        """Mean of every score over the folds."""
         return {name: {s: float(np.mean(v)) for s, v in scores.items()} for name, scores in self.scores.items()}
 
     @property
     def std(self) -> dict[str, dict[str, float]]:
-        """The standard deviation of every score over the folds; NaN where a score is infinite, or of one fold."""
+        """Sample standard deviation of every score over the folds; NaN if a score is infinite or there is one fold."""
         return {name: {s: _deviation(v) for s, v in scores.items()} for name, scores in self.scores.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per classifier and fold.
+        """Return a pandas DataFrame with a row per classifier and fold.
 
         Returns
         -------
@@ -142,7 +143,6 @@ class CrossValidation:
         return pd.concat(folds, ignore_index=True)
 
     def __repr__(self) -> str:
-        folds = f"{self.n_folds} folds" if self.n_folds > 1 else "1 fold"
         lines = [["", *self.scoring, "fit s", "predict s"]]
         mean, std = self.mean, self.std
         digits = {score: _digits([mean[name][score] for name in self.names]) for score in self.scoring}
@@ -150,7 +150,7 @@ class CrossValidation:
             cells = [f"{mean[name][s]:.{digits[s]}f} ± {std[name][s]:.{digits[s]}f}" for s in self.scoring]
             seconds = self.fit_seconds[name].sum(), self.predict_seconds[name].sum()
             lines.append([name, *cells, *(f"{s:.3g}" for s in seconds)])
-        return f"{folds}, mean ± standard deviation; seconds are of all folds\n{aligned(lines)}"
+        return f"{plural(self.n_folds, 'fold')}, mean ± standard deviation; total seconds\n{text_table(lines, left=1)}"
 
 
 def _deviation(values: Floats) -> float:
@@ -162,16 +162,3 @@ def _deviation(values: Floats) -> float:
 def _digits(means: Sequence[float]) -> int:
     largest = max((abs(mean) for mean in means if np.isfinite(mean)), default=0.0)
     return 4 if largest < 10 else 2 if largest < 1000 else 1
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return cells as columns, the first to the left, the others to the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    shown = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-    return "\n".join(shown)

@@ -1,4 +1,4 @@
-"""Scores of predicted probabilities, and what users give as ``scoring``."""
+"""Scores of predicted probabilities, and the ``scoring`` argument."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ import numpy.typing as npt
 
 from .. import _core
 from .._encoding.labels import encode_labels, label_array
+from .._utils.text import join_names
 from .._utils.typing import Floats
 
 Truth = npt.NDArray[np.uint16]
 
-#: The code of a true class that the classifier never saw.
+#: Code of a true class that the classifier does not know.
 UNKNOWN = 65535
-# What sums of probabilities in single precision may be above one.
+# Probabilities in single precision may exceed one by this much.
 _ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a classifier says about the test rows of a fold, beside the truth.
+    """Predictions for the test rows of a fold, and the true classes.
 
     Attributes
     ----------
     y_true : ndarray
-        The true labels.
+        True labels.
     truth : ndarray of uint16
-        Their positions in `classes`, UNKNOWN for others.
+        Their positions in `classes`; UNKNOWN for other labels.
     classes : ndarray
-        The labels that the classifier knows.
+        Labels that the classifier knows.
     n_right : int
-        How many rows it predicts right; only if asked for.
+        Number of correctly predicted rows; only if a score needs it.
     proba : ndarray of shape (n_rows, n_classes)
-        The probabilities; only if asked for.
+        Probabilities; only if a score needs them.
     log_proba : callable
-        Returns their logarithms, or None if the classifier does not give them.
+        Returns the logarithms of the probabilities, or None if the classifier does not provide them.
     """
 
     y_true: npt.NDArray[Any]
@@ -51,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Scorer:
-    """One score: its name, what it needs, and how it is computed."""
+    """A score: its name, whether it needs probabilities, and how to compute it."""
 
     name: str
     needs_proba: bool
@@ -65,13 +66,13 @@ def _accuracy_of(outcome: Outcome) -> float:
 
 def _log_based(score: Callable[..., float]) -> Callable[[Outcome], float]:
     def compute(outcome: Outcome) -> float:
-        found = score(outcome.proba, outcome.truth)
-        # A probability too small for a float became zero: its logarithm is known all the same.
-        if np.isinf(found) and not (outcome.truth == UNKNOWN).any():
+        value = score(outcome.proba, outcome.truth)
+        # A probability may have underflowed to zero: then its logarithm is finite.
+        if np.isinf(value) and not (outcome.truth == UNKNOWN).any():
             logs = outcome.log_proba()
             if logs is not None:
                 return score(outcome.proba, outcome.truth, logs)
-        return found
+        return value
 
     return compute
 
@@ -89,7 +90,7 @@ _BY_NAME = {
 
 
 def resolve_scoring(scoring: Any) -> list[Scorer]:
-    """Turn what a user gives as ``scoring`` into scorers, each of another name."""
+    """Return the scorers that ``scoring`` stands for; their names are unique."""
     if isinstance(scoring, str) or callable(scoring):
         scoring = [scoring]
     if isinstance(scoring, Mapping):
@@ -102,44 +103,44 @@ def resolve_scoring(scoring: Any) -> list[Scorer]:
     names = [scorer.name for scorer in scorers]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
-        raise ValueError(f"scoring must name every score once, but {min(twice)!r} comes more than once")
+        raise ValueError(f"scoring: expected every score once, got {min(twice)!r} more than once")
     if not scorers:
-        raise ValueError("scoring must name at least one score, but is empty")
+        raise ValueError("scoring: expected at least one score, got none")
     return scorers
 
 
 def _resolve(one: Any, name: Any) -> Scorer:
     if isinstance(one, str):
         if one not in _BY_NAME:
-            raise ValueError(f"scoring must be one of {', '.join(_BY_NAME)} or a function, but is {one!r}")
+            raise ValueError(f"scoring: expected one of {join_names(_BY_NAME)} or a function, got {one!r}")
         known = _BY_NAME[one]
         return known if name is None else Scorer(str(name), known.needs_proba, known.compute, known.greater_is_better)
     if not callable(one):
         raise TypeError(_wrong(one))
-    shown = str(getattr(one, "__name__", type(one).__name__) if name is None else name)
-    return Scorer(shown, True, _computed_by(one, shown))
+    name = str(getattr(one, "__name__", type(one).__name__) if name is None else name)
+    return Scorer(name, True, _computed_by(one, name))
 
 
 def _computed_by(function: Callable[..., Any], name: str) -> Callable[[Outcome], float]:
     def compute(outcome: Outcome) -> float:
-        found = function(outcome.y_true, outcome.proba, outcome.classes)
+        value = function(outcome.y_true, outcome.proba, outcome.classes)
         try:
-            return float(found)
+            return float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"the score {name!r} must be a number, but is {found!r}") from None
+            raise TypeError(f"score {name!r}: expected the function to return a number, got {value!r}") from None
 
     return compute
 
 
 def _wrong(value: Any) -> str:
     return (
-        f"scoring must be a name ({', '.join(_BY_NAME)}), a function of (y_true, proba, classes), or a list or dict of "
-        f"these, but is of type {type(value).__name__}"
+        f"scoring: expected a name ({join_names(_BY_NAME)}), a function of (y_true, proba, classes), or a list or dict of "
+        f"these, got {type(value).__name__}"
     )
 
 
 def positions(labels: Any, classes: npt.NDArray[Any]) -> Truth:
-    """Return the position of every label among the classes, UNKNOWN where it is none of them."""
+    """Return the position of every label among the classes; UNKNOWN for other labels."""
     values, codes = encode_labels(labels)
     index = {label: i for i, label in enumerate(classes.tolist())}
     table = np.array([index.get(label, UNKNOWN) for label in values.tolist()], dtype=np.uint16)
@@ -147,50 +148,51 @@ def positions(labels: Any, classes: npt.NDArray[Any]) -> Truth:
 
 
 def _classes(y_true: Any, classes: Any) -> npt.NDArray[Any]:
-    """Return the classes that columns stand for: those given, or those that occur, sorted."""
+    """Return the classes of the columns: the given ones, or the sorted labels of `y_true`."""
     return encode_labels(y_true)[0] if classes is None else label_array(classes)
 
 
 def known_classes(y_true: Any, classes: Any) -> list[Any]:
-    """Return the labels that the columns of probabilities stand for."""
-    found: list[Any] = _classes(y_true, classes).tolist()
-    return found
+    """Return the labels of the columns of `proba`."""
+    labels: list[Any] = _classes(y_true, classes).tolist()
+    return labels
 
 
 def checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
-    """Return probabilities, and the positions of the true classes among the columns."""
+    """Return the probabilities as an array, and the column of every true class."""
     probabilities = np.ascontiguousarray(proba, dtype=np.float64)
     if probabilities.ndim != 2:
-        raise ValueError(f"proba must have a row per row and a column per class, but has shape {probabilities.shape}")
+        raise ValueError(f"proba: expected shape (n_rows, n_classes), got {probabilities.shape}")
     known = _classes(y_true, classes)
     if known.shape != (probabilities.shape[1],):
         raise ValueError(
-            f"proba must have a column for each of the {len(known)} classes, but has {probabilities.shape[1]}"
+            f"proba: expected {len(known)} columns, one per class, got {probabilities.shape[1]}; pass classes= if y_true "
+            "does not contain all of them"
         )
     if len(set(known.tolist())) < len(known):
-        raise ValueError(f"classes must differ, but are {known.tolist()}")
+        raise ValueError(f"classes: expected unique labels, got {known.tolist()}")
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + _ROUNDING))
     if wrong.any():
-        raise ValueError(f"proba must hold probabilities, but one is {probabilities[wrong][0]}")
+        raise ValueError(f"proba: expected probabilities from 0 to 1, got {probabilities[wrong][0]}")
     return probabilities, positions(y_true, known)
 
 
 def accuracy(y_true: Any, proba: Any, classes: Any = None) -> float:
-    """Return the share of rows whose most probable class is the true one.
+    """Return the fraction of rows whose most probable class is the true class.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        The true classes. One that is not among `classes` is never predicted.
+        True classes. Rows of a class that is not in `classes` count as errors.
     proba : array-like of shape (n_rows, n_classes)
-        What ``predict_proba`` returns.
+        Predicted probabilities, as returned by ``predict_proba``.
     classes : array-like of shape (n_classes,) or None, default=None
-        The classes in the order of the columns, as in ``classes_``; by default those in `y_true`, sorted.
+        Classes in the order of the columns, such as ``classes_``; None means the sorted labels of `y_true`.
 
     Returns
     -------
     float
-        Ties go to the first class.
+        Ties are resolved in favor of the first class.
 
     Examples
     --------
@@ -202,19 +204,19 @@ def accuracy(y_true: Any, proba: Any, classes: Any = None) -> float:
 
 
 def log_loss(y_true: Any, proba: Any, classes: Any = None) -> float:
-    """Return the mean of -ln P(true class): zero for certainty that is right, and smaller is better.
+    """Return the log loss: the mean of -ln P(true class). Smaller is better; a perfect prediction has log loss 0.
 
     Parameters
     ----------
     y_true, proba, classes
-        As in `accuracy`. The score is infinite if a true class has probability zero or is not among `classes`; nothing
-        is clipped.
+        As in `accuracy`. The log loss is infinite if a true class has probability zero or is not in `classes`;
+        probabilities are not clipped.
 
     Returns
     -------
     float
-        In nats. Cerquides and López de Màntaras report the sum, which is the negative of
-        `conditional_log_likelihood`; the mean can be compared between folds and tables of any size.
+        In nats, as scikit-learn's ``log_loss``. Cerquides and López de Màntaras report the sum over rows, LogScore, which
+        is the negative of `conditional_log_likelihood`.
 
     Examples
     --------
@@ -226,12 +228,12 @@ def log_loss(y_true: Any, proba: Any, classes: Any = None) -> float:
 
 
 def conditional_log_likelihood(y_true: Any, proba: Any, classes: Any = None) -> float:
-    """Return the sum of ln P(true class), in nats.
+    """Return the conditional log-likelihood: the sum of ln P(true class), in nats. Larger is better.
 
     Parameters
     ----------
     y_true, proba, classes
-        As in `accuracy`. Minus infinity if a true class has probability zero or is not among `classes`.
+        As in `accuracy`. The result is minus infinity if a true class has probability zero or is not in `classes`.
 
     Returns
     -------
@@ -247,7 +249,7 @@ def conditional_log_likelihood(y_true: Any, proba: Any, classes: Any = None) -> 
 
 
 def auc(y_true: Any, proba: Any, classes: Any = None) -> float:
-    """Return the area under the receiver operating characteristic.
+    """Return the area under the receiver operating characteristic (ROC) curve.
 
     Parameters
     ----------
@@ -257,9 +259,9 @@ def auc(y_true: Any, proba: Any, classes: Any = None) -> float:
     Returns
     -------
     float
-        Of two classes, the area of the second, as ``roc_auc_score(y_true, proba[:, 1])`` of scikit-learn. Of more, the
-        mean of each class against the rest, over the classes that some rows have and some do not: the same as
-        scikit-learn's ``multi_class="ovr"`` where all classes occur. NaN if there is no such class.
+        For two classes, the area for the second class, as scikit-learn's ``roc_auc_score(y_true, proba[:, 1])``. For more
+        classes, the mean of the one-vs-rest areas over all classes that some rows have and some do not; this equals
+        scikit-learn's ``multi_class="ovr"`` if all classes occur. NaN if there is no such class.
 
     Examples
     --------

@@ -198,7 +198,7 @@ def test_report(run, squares, tmp_path):
     accuracy = clf.score(data.X, data.y)
     assert f"| accuracy | {accuracy:.4f} |" in text
     assert f" | {(data.y == 'positive').mean():.4f} |" in text
-    assert f"| log loss (less is better) | {tg.evaluation.log_loss(data.y, proba, clf.classes_):.4f} |" in text
+    assert f"| log loss (smaller is better) | {tg.evaluation.log_loss(data.y, proba, clf.classes_):.4f} |" in text
     assert f"| AUC | {tg.evaluation.auc(data.y, proba, clf.classes_):.4f} |" in text
     right = (clf.predict(data.X) == data.y) & (data.y == "negative")
     assert f"| negative | **{right.sum()}** |" in text
@@ -218,7 +218,7 @@ def test_report_counts_unknown_classes_as_wrong(run, weather, tmp_path):
     text = run.well(*arguments, "-o", "-")
     assert "1 rows have a class that the model does not know" in text
     assert "| accuracy | 0.5000 |" in text
-    assert "| log loss (less is better) | inf |" in text
+    assert "| log loss (smaller is better) | inf |" in text
 
 
 def test_report_as_html(run, weather, tmp_path):

@@ -62,7 +62,7 @@ def counted(monkeypatch):
         raise AssertionError("a fold was fitted on its own")
 
     monkeypatch.setattr(_counted_folds, "plain_fold", refuse)
-    monkeypatch.setattr("tanager.evaluation._cross_validate.judge_plainly", refuse)
+    monkeypatch.setattr("tanager.evaluation._cross_validate.refit_folds", refuse)
 
 
 def check(clf, X, y, cv, splits, **options):
@@ -414,7 +414,7 @@ def test_errors_are_those_of_fitting():
         cross_validate(tg.TANClassifier(), np.where(INTEGERS == 1, np.inf, 0.5), Y, cv=FOLDS)
     with pytest.raises(ValueError, match="none of the categories declared for it"):
         cross_validate(tg.TANClassifier(categories={"color": ["red"]}), FRAME, Y, cv=FOLDS)
-    with pytest.raises(ValueError, match="all are zero"):
+    with pytest.raises(ValueError, match="got only zeros"):
         cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=FOLDS, sample_weight=(FOLDS == 1) * 1.0)
     with pytest.raises(ValueError, match="structure must be one of"):
         cross_validate(tg.BayesNetClassifier("no such"), INTEGERS, Y, cv=FOLDS)

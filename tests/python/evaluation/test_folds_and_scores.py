@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as hs
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB
@@ -95,15 +95,15 @@ def test_scores_of_classes_that_do_not_occur():
 
 
 def test_scores_refuse_what_does_not_fit():
-    with pytest.raises(ValueError, match="proba must have a column for each of the 2 classes, but has 3"):
+    with pytest.raises(ValueError, match="proba: expected 2 columns, one per class, got 3"):
         accuracy([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, but got 4 in all"):
         log_loss([0, 1, 1], np.full((2, 2), 0.5))
     for score in (accuracy, auc, conditional_log_likelihood, log_loss):
         for wrong in (np.nan, -0.5, 1.5, np.inf):
-            with pytest.raises(ValueError, match=f"proba must hold probabilities, but one is {wrong}"):
+            with pytest.raises(ValueError, match=f"proba: expected probabilities from 0 to 1, got {wrong}"):
                 score([0, 1], [[wrong, 0.5], [0.5, 0.5]])
-        with pytest.raises(ValueError, match=r"classes must differ, but are \[0, 0\]"):
+        with pytest.raises(ValueError, match=r"classes: expected unique labels, got \[0, 0\]"):
             score([0, 0], np.full((2, 2), 0.5), [0, 0])
 
 
@@ -185,10 +185,10 @@ def test_scoring_by_name_and_by_function():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"scoring": "f1"}, ValueError, "scoring must be one of accuracy, log_loss, cll, auc or a function"),
-        ({"scoring": []}, ValueError, "scoring must name at least one score"),
-        ({"scoring": ["auc", "auc"]}, ValueError, "'auc' comes more than once"),
-        ({"scoring": 3}, TypeError, "scoring must be a name"),
+        ({"scoring": "f1"}, ValueError, "scoring: expected one of 'accuracy', 'log_loss', 'cll', 'auc' or a function"),
+        ({"scoring": []}, ValueError, "scoring: expected at least one score"),
+        ({"scoring": ["auc", "auc"]}, ValueError, "got 'auc' more than once"),
+        ({"scoring": 3}, TypeError, "scoring: expected a name"),
         ({"cv": 1}, ValueError, "cv must be at least 2"),
         ({"cv": [0, 1]}, ValueError, "cv must give the fold of each of the 240 rows, but gives 2"),
         ({"cv": [([0], [])]}, ValueError, "fold 0 of cv has no test rows"),
@@ -196,9 +196,9 @@ def test_scoring_by_name_and_by_function():
         ({"random_state": -1}, ValueError, "random_state: expected an integer from 0 to"),
         ({"n_jobs": 0}, ValueError, "n_jobs: expected"),
         ({"sample_weight": [1, 2]}, ValueError, "sample_weight: expected shape"),
-        ({"refit_structure": "no"}, TypeError, "refit_structure must be True or False, but is 'no'"),
-        ({"scoring": {"odd": lambda *_: "x"}}, TypeError, "the score 'odd' must be a number, but is 'x'"),
-        ({"scoring": {"odd": lambda *_: None}}, TypeError, "the score 'odd' must be a number, but is None"),
+        ({"refit_structure": "no"}, TypeError, "refit_structure: expected True or False, got 'no'"),
+        ({"scoring": {"odd": lambda *_: "x"}}, TypeError, "score 'odd': expected the function to return a number, got 'x'"),
+        ({"scoring": {"odd": lambda *_: None}}, TypeError, "score 'odd': expected the function to return a number, got None"),
     ],
 )
 def test_what_cannot_be_used_is_refused(options, error, message):
@@ -207,14 +207,14 @@ def test_what_cannot_be_used_is_refused(options, error, message):
 
 
 def test_classifiers_that_are_none_are_refused():
-    with pytest.raises(TypeError, match="clf must be a classifier, or a list or dict of them, but one is 3"):
+    with pytest.raises(TypeError, match="clf: expected a classifier, or a list or dict of classifiers, got 3"):
         cross_validate([tg.TANClassifier(), 3], INTEGERS, Y)
-    with pytest.raises(TypeError, match="clf must be a classifier"):
+    with pytest.raises(TypeError, match="clf: expected a classifier"):
         cross_validate(tg.TANClassifier, INTEGERS, Y)
     with pytest.raises(ValueError, match="at least one classifier"):
         cross_validate([], INTEGERS, Y)
     for X in (None, 5, np.array(5)):
-        with pytest.raises(ValueError, match=f"X must be a table or a 2D array, but is of type {type(X).__name__}"):
+        with pytest.raises(ValueError, match=f"X: expected a DataFrame or a 2D array, got {type(X).__name__}"):
             cross_validate(tg.TANClassifier(), X, Y)
     with pytest.raises(ValueError, match="X has 240 rows, but y has 239"):
         cross_validate(tg.TANClassifier(), INTEGERS, Y[1:])
@@ -245,10 +245,10 @@ def test_result_and_names():
         assert (result.fit_seconds[name] > 0).all()
         assert (result.predict_seconds[name] > 0).all()
     shown = repr(result).splitlines()
-    assert shown[0] == "3 folds, mean ± standard deviation; seconds are of all folds"
+    assert shown[0] == "3 folds, mean ± standard deviation; total seconds"
     assert shown[1].split() == ["accuracy", "log_loss", "fit", "s", "predict", "s"]
     assert f"{result.mean['BernoulliNB']['accuracy']:.4f} ± {result.std['BernoulliNB']['accuracy']:.4f}" in shown[5]
-    with pytest.raises(KeyError, match=r"but not .*accuracy"):
+    with pytest.raises(KeyError, match=r"unknown key .*accuracy"):
         result["accuracy"]
 
 
@@ -286,7 +286,7 @@ def test_comparisons_of_tables_and_of_equal_scores():
     comparison = compare({**scores, "c": scores["b"]})
     assert "+0.1000 ↑" in repr(comparison)
     assert "6-0-0" in repr(comparison)
-    assert "on 6 tables" in repr(comparison)
+    assert "on 6 datasets" in repr(comparison)
     assert "Wilcoxon p < 0.05" in repr(comparison)
     equal = comparison["b", "c"]
     assert (equal.wilcoxon_p, equal.t_p, equal.ties) == (1.0, 1.0, 6)
@@ -301,19 +301,19 @@ def test_comparisons_of_tables_and_of_equal_scores():
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        ({"a": [1, 2]}, {}, "at least two classifiers are needed"),
-        ({"a": [1], "b": [2]}, {}, "at least two folds or tables"),
-        ({"a": [1, 2], "b": [1, 2, 3]}, {}, "scores of the same folds or tables"),
-        ({"a": [1, 2], "b": [2, 1]}, {"baseline": "c"}, "baseline must be one of 'a', 'b', but is 'c'"),
-        ({"a": [1, 2], "b": [2, 1]}, {"alpha": 7}, "alpha must be between 0 and 1, but is 7"),
+        ({"a": [1, 2]}, {}, "expected at least two classifiers"),
+        ({"a": [1], "b": [2]}, {}, "at least two folds or datasets, got 1"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, {}, "one score per fold or dataset for every classifier"),
+        ({"a": [1, 2], "b": [2, 1]}, {"baseline": "c"}, "baseline: expected one of 'a', 'b', got 'c'"),
+        ({"a": [1, 2], "b": [2, 1]}, {"alpha": 7}, "alpha: expected a number from 0 to 1, got 7"),
     ],
 )
 def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
     with pytest.raises(ValueError, match=message):
         compare(scores, **options)
-    with pytest.raises(ValueError, match="score must be one of accuracy, log_loss, but is 'auc'"):
+    with pytest.raises(ValueError, match="score: expected one of 'accuracy', 'log_loss', got 'auc'"):
         compare(cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=2, random_state=0), "auc")
-    with pytest.raises(TypeError, match=r"result must be what cross_validate returns, .* but is of type NoneType"):
+    with pytest.raises(TypeError, match=r"result: expected the result of cross_validate, .* got NoneType"):
         compare(None)
 
 

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=SCORES,
         default=["accuracy", "log_loss"],
-        help="accuracy; log_loss, the mean of -ln P(true class), of which less is better; cll, the sum of ln P(true class); "
+        help="accuracy; log_loss, the mean of -ln P(true class), smaller is better; cll, the sum of ln P(true class); "
         "auc (default: accuracy log_loss)",
     )
     parser.add_argument(

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from ..._utils.text import display_label, distinct_labels
+from ..._utils.text import display_label, distinct_labels, text_table
 from ..options import add_json
 
 HELP = """
@@ -70,8 +70,6 @@ def _full(table: Any) -> str:
     """Return all rows of a conditional probability table as text."""
     import numpy as np
 
-    from ...evaluation._result import aligned
-
     axis = table.names.index(table.variable)
     given = [name for name in table.names if name != table.variable]
     others = [labels for i, labels in enumerate(table.labels) if i != axis]
@@ -81,7 +79,7 @@ def _full(table: Any) -> str:
     for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
         lines.append([*(text[i] for text, i in zip(texts, index, strict=True)), *(f"{p:.4g}" for p in row)])
     head = f"P({display_label(table.variable)}{' | ' + ', '.join(map(display_label, given)) if given else ''})"
-    return f"{head}\n{aligned(lines)}"
+    return f"{head}\n{text_table(lines, left=1)}"
 
 
 def _show(found: dict[str, Any]) -> None:
