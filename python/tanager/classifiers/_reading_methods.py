@@ -62,19 +62,19 @@ class ReadingMethods:
         >>> print(clf.explain(data.X[:1]))
         row 0: class is 1 with probability 0.999
         log-odds of 1 against 0:
-          class         before any feature   0.000
-          body_shape    1                   +3.892
-          jacket_color  1                   +3.611
-          head_shape    1                    0.000
-          is_smiling    1                    0.000
-          holding       1                    0.000
-          has_tie       1                    0.000
-          sum                               +7.503
-        would weaken it most:
+          class         prior   0.000
+          body_shape    1      +3.892
+          jacket_color  1      +3.611
+          head_shape    1       0.000
+          is_smiling    1       0.000
+          holding       1       0.000
+          has_tie       1       0.000
+          sum                  +7.503
+        strongest counterfactual values:
           head_shape: 1 → 2 (log-odds +2.565)
           body_shape: 1 → 2 (log-odds +2.565)
           jacket_color: 1 → 2 (log-odds +3.238)
-        nearest change that flips it:
+        smallest change that flips the prediction:
           head_shape → 2 and jacket_color → 2: then 0 with probability 0.846
         """
         from ..explain._explanation import explain_rows

@@ -1,4 +1,4 @@
-"""Why a row is predicted as it is: what every feature contributes, and what would have to be different."""
+"""Explanations of single predictions: feature contributions and counterfactual changes."""
 
 from __future__ import annotations
 

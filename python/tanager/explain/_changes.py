@@ -1,4 +1,4 @@
-"""Which other values of a row would change its prediction."""
+"""Counterfactuals: changes of feature values that weaken or change a prediction."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Places = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class EvidenceChange:
-    """Another value of one feature: of all its values that which speaks most against the prediction.
+    """The strongest counterfactual value of one feature: the value that lowers the log-odds of the prediction most.
 
     Attributes
     ----------
     feature : str
-        The name of the feature.
+        Name of the feature.
     value : object
-        The value it has; None if it is missing.
+        Current value; None if missing.
     to : object
-        The value it would have.
+        Counterfactual value.
     log_odds : float
-        Those of the class predicted now against the most probable other class, with the other value.
+        Log-odds of the predicted class against the most probable other class after the change.
     fall : float
-        How much lower these are than now; below zero if every other value would speak for the prediction.
+        Decrease of the log-odds; negative if every other value would support the prediction more.
     prediction : object
-        The class that would be predicted.
+        Predicted class after the change.
     """
 
     feature: str
@@ -46,16 +46,16 @@ class EvidenceChange:
 
 @dataclass(frozen=True)
 class Flip:
-    """The nearest change that makes another class predicted.
+    """The smallest change of feature values that flips the prediction.
 
     Attributes
     ----------
     changes : dict
-        The other value of every feature that changes: of one, or of two where one is not enough.
+        New values of the changed features: one feature, or two if one is not enough.
     prediction : object
-        The class that is predicted then.
+        Predicted class after the change.
     probability : float
-        Its probability then.
+        Probability of that class after the change.
     """
 
     changes: dict[str, Any]
@@ -65,13 +65,13 @@ class Flip:
 
 @dataclass(frozen=True)
 class Labels:
-    """What codes mean: the values of every feature, and the classes."""
+    """Labels of codes: the values of every feature, and the classes."""
 
     features: list[list[Any]]
     classes: list[Any]
 
     def of_cell(self, rows: CodedRows, row: int, feature: int) -> Any:
-        """Return the label of a cell; None if it is missing."""
+        """Return the label of a value; None if it is missing."""
         code = int(rows.columns[feature][row])
         return self.features[feature][code] if code < rows.cardinalities[feature] else None
 
@@ -79,7 +79,7 @@ class Labels:
 def find_changes(
     rows: CodedRows, labels: Labels, changes: SingleChanges, log_odds: npt.NDArray[np.float64]
 ) -> tuple[tuple[EvidenceChange, ...], ...]:
-    """Return for every row the strongest change of every feature, the strongest first."""
+    """Return for every row the strongest change of each feature, strongest first."""
     found = []
     for row in range(rows.n_rows):
         of_row = []
@@ -105,7 +105,7 @@ def find_changes(
 def find_flips(
     rows: CodedRows, labels: Labels, changes: SingleChanges, predicted: Places, max_pairs: int
 ) -> tuple[tuple[Flip | None, ...], npt.NDArray[np.bool_]]:
-    """Return for every row the nearest change that flips its prediction, and whether all changes were tried in vain."""
+    """Return for every row the smallest change of its prediction, and whether it is certain that there is none."""
     flips: list[Flip | None] = []
     exhausted = np.zeros(rows.n_rows, dtype=bool)
     for row in range(rows.n_rows):

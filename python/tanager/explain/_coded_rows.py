@@ -1,4 +1,4 @@
-"""What rows say step by step, and what they would say if a cell or two were different; on codes, in batches."""
+"""Batched predictions of encoded rows: with the first k features only, and with one or two values changed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .._utils.typing import Codes, Floats, missing_code
 
 Places = npt.NDArray[np.intp]
 
-#: How many cells are predicted at once, so that any number of rows takes bounded memory.
-_MOST_CELLS = 2**22
+#: Maximum number of values predicted at once, so memory stays bounded for any number of rows.
+_MAX_CELLS = 2**22
 #: Differences of logarithms below this may be rounding errors.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows as codes, and the model that predicts them. It stays the same when the classifier learns anew."""
+    """Encoded rows and the predictor of the model; unaffected if the classifier is refitted."""
 
     predictor: Predictor
     feature_names: list[str]
@@ -32,7 +32,7 @@ class CodedRows:
     threads: int
 
     def predict(self, columns: Sequence[Codes], n_rows: int, output: str = "log_joint") -> Floats:
-        """Return a number per row and class, for any codes."""
+        """Return a number per row and class, for any encoded rows."""
         with naming_features(self.feature_names):
             return self.predictor.predict(columns, n_rows, output, self.threads)
 
@@ -41,9 +41,9 @@ class CodedRows:
         return self._classes(self.columns, self.n_rows)
 
     def best_classes(self, columns: Sequence[Codes], joint: Floats) -> Places:
-        """Return what ``predict`` says of any codes whose logarithms are known.
+        """Return the classes that ``predict`` returns for encoded rows whose logarithms are known.
 
-        These tell it, unless two classes are so near to each other that rounding may have made them equal or turned them.
+        Only rows whose two best classes are within rounding errors have to be predicted.
         """
         best: Places = joint.argmax(axis=-1)
         gap = log_odds_of(joint, best)
@@ -57,7 +57,7 @@ class CodedRows:
             return self.predictor.predict_classes(columns, n_rows, self.threads).astype(np.intp)
 
     def missing(self) -> npt.NDArray[np.bool_]:
-        """Return which cells are missing, shape (n_rows, n_features)."""
+        """Return which values are missing, shape (n_rows, n_features)."""
         marks = [column == missing_code(column) for column in self.columns]
         return np.stack(marks, axis=1) if marks else np.zeros((self.n_rows, 0), dtype=bool)
 
@@ -66,16 +66,16 @@ class CodedRows:
         return replace(self, columns=[column[rows] for column in self.columns], n_rows=len(rows))
 
     def blocks(self, n_each: int) -> list[slice]:
-        """Return the rows in blocks, of which `n_each` versions per row can be predicted at once."""
-        step = max(1, _MOST_CELLS // max(1, n_each * len(self.columns)))
+        """Return blocks of rows small enough to predict `n_each` versions of each row at once."""
+        step = max(1, _MAX_CELLS // max(1, n_each * len(self.columns)))
         return [slice(first, min(first + step, self.n_rows)) for first in range(0, self.n_rows, step)]
 
 
 def prefix_columns(rows: CodedRows, block: slice, order: Sequence[int]) -> list[Codes]:
-    """Return the rows of a block without any evidence, with the first feature of the order, with the first two, and so on.
+    """Return the rows of a block with no feature known, with the first feature of the order, with the first two, and so on.
 
-    The versions of a row are n_block apart: first come all rows of the block without evidence. Features that the order
-    does not have stay missing.
+    The versions of a row are n_block rows apart: first come all rows of the block with no feature known. Features that
+    are not in the order stay missing.
     """
     rank = {feature: k for k, feature in enumerate(order)}
     versions = []
@@ -91,9 +91,9 @@ def prefix_columns(rows: CodedRows, block: slice, order: Sequence[int]) -> list[
 def prefix_log_joints(
     rows: CodedRows, order: Sequence[int], count_estimates: Callable[[list[Codes], int], int]
 ) -> tuple[Floats, int]:
-    """Return ln P(class, the first k features of the order), and how many of these the model only estimates.
+    """Return ln P(class, the first k features of the order), and how many of these are Monte Carlo estimates.
 
-    The shape is (n_rows, len(order) + 1, n_classes); the last along the second axis are those of the rows themselves.
+    The shape is (n_rows, len(order) + 1, n_classes); the last along the second axis belong to the complete rows.
     """
     parts, n_estimates = [], 0
     for block in rows.blocks(len(order) + 1):
@@ -106,7 +106,7 @@ def prefix_log_joints(
 
 
 def log_odds_of(joint: Floats, of: npt.NDArray[np.intp]) -> Floats:
-    """Return the log-odds of one class per row against the most probable other; NaN for rows that cannot be.
+    """Return the log-odds of one class per row against the most probable other class; NaN for rows of probability zero.
 
     `joint` has shape (n_rows, ..., n_classes), and `of` a class for every row.
     """
@@ -120,18 +120,18 @@ def log_odds_of(joint: Floats, of: npt.NDArray[np.intp]) -> Floats:
 
 @dataclass(frozen=True)
 class SingleChanges:
-    """All rows with one cell changed.
+    """All rows with one value changed.
 
     Attributes
     ----------
     features, values : ndarray of shape (n_changes,)
-        What every change sets; the same for all rows.
+        Feature and new value of every change; the same for all rows.
     real : ndarray of shape (n_rows, n_changes)
-        Whether the row has another value there.
+        Whether the new value differs from that of the row.
     log_odds : ndarray of shape (n_rows, n_changes)
-        Of the class predicted before, after the change.
+        Log-odds, after the change, of the class predicted before.
     classes : ndarray of shape (n_rows, n_changes)
-        The class predicted after the change.
+        Class predicted after the change.
     """
 
     features: Places
@@ -142,7 +142,7 @@ class SingleChanges:
 
 
 def single_changes(rows: CodedRows, predicted: Places, changeable: Sequence[int]) -> SingleChanges:
-    """Predict every row with every cell that may change, of features in rising order, set to every value."""
+    """Predict every row with each changeable feature, in increasing order, set to each of its values."""
     sizes = [rows.cardinalities[f] for f in changeable]
     features = np.repeat(np.array(changeable, dtype=np.intp), sizes)
     values = np.concatenate([np.arange(n) for n in [0, *sizes]]).astype(np.intp)
@@ -165,25 +165,25 @@ def single_changes(rows: CodedRows, predicted: Places, changeable: Sequence[int]
 
 
 def best_flip(changes: SingleChanges, row: int, predicted: int) -> int | None:
-    """Return the change that makes another class predicted, most clearly so; None if there is none."""
+    """Return the change to another prediction with the lowest log-odds of the current one; None if there is none."""
     odds = changes.log_odds[row]
     flips = (changes.classes[row] != predicted) & ~np.isnan(odds)
     return int(np.argmin(np.where(flips, odds, np.inf))) if flips.any() else None
 
 
 def candidate_pairs(changes: SingleChanges, row: int, most: int) -> tuple[Places, Places, bool]:
-    """Return pairs of changes of different features to try for a row, and whether these are all.
+    """Return pairs of changes of different features to try for a row, and whether these are all pairs.
 
-    Where there are more than `most`, they are the pairs among the changes that are strongest alone.
+    If there are more than `most`, only pairs of the strongest single changes are returned.
     """
     possible = np.flatnonzero(changes.real[row])
     counts = np.bincount(changes.features[possible]).astype(np.int64)
     complete = int(len(possible) ** 2 - (counts**2).sum()) // 2 <= most
     if not complete:
         n_strongest = int((1 + (1 + 8 * most) ** 0.5) / 2)
-        by_strength = np.argsort(changes.log_odds[row, possible], kind="stable")  # NaN, for what cannot be, comes last
+        by_strength = np.argsort(changes.log_odds[row, possible], kind="stable")  # NaN, for impossible rows, comes last
         possible = np.sort(possible[by_strength[:n_strongest]])
-    features = changes.features[possible]  # never falling: partners are all changes of later features
+    features = changes.features[possible]  # non-decreasing: the partners are all changes of later features
     start = np.searchsorted(features, features, side="right")
     n_partners = len(possible) - start
     first = np.repeat(np.arange(len(possible)), n_partners)
@@ -194,10 +194,10 @@ def candidate_pairs(changes: SingleChanges, row: int, most: int) -> tuple[Places
 def best_pair(
     rows: CodedRows, changes: SingleChanges, row: int, predicted: int, most: int
 ) -> tuple[tuple[int, int] | None, bool]:
-    """Return the two changes that make another class predicted, most clearly so, and whether all pairs were tried."""
+    """Return the pair of changes to another prediction with the lowest log-odds, and whether all pairs were tried."""
     first, second, complete = candidate_pairs(changes, row, most)
     best, least = None, np.inf
-    step = max(1, _MOST_CELLS // max(1, len(rows.columns)))
+    step = max(1, _MAX_CELLS // max(1, len(rows.columns)))
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
         versions = []

@@ -1,4 +1,4 @@
-"""Why a row is predicted as it is: what every feature contributes, and what would have to be different."""
+"""Explanations of predictions: contributions by the chain rule, and counterfactual changes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.graphs import topological_order
-from .._utils.text import display_label
+from .._utils.text import display_label, join_names, plural
 from .._utils.typing import Floats
-from .._utils.validation import is_integer
+from .._utils.validation import check_int
 from .._utils.warnings import warn_user
 from ..exceptions import EstimateWarning
 from ._changes import EvidenceChange, Flip, Labels, find_changes, find_flips
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Setting:
-    """What all rows of an explanation share."""
+    """Settings that all rows of an explanation share."""
 
     class_name: str
     classes: npt.NDArray[Any]
@@ -42,36 +42,36 @@ class _Setting:
 
 
 class Explanation(Sequence["Explanation"]):
-    """What makes the predictions of some rows, as ``clf.explain`` defines it; ``explanation[i]`` is that of one row.
+    """Explanation of the predictions for some rows; returned by ``clf.explain``.
 
-    ``str()`` gives text to read, `to_frame` a table, and `plot` a picture.
+    ``explanation[i]`` explains one row. Print an explanation to read it, or use `to_frame` and `plot`.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
-        The class labels.
+        Class labels.
     feature_names : list of str
-        The columns of the table.
+        Names of all features.
     order : list of str
-        The features of the model in the order in which they become known.
+        Features of the model in the order in which the chain rule adds them.
     rows : ndarray of shape (n_rows,)
-        The numbers of the rows in the table that was explained.
+        Positions of the explained rows in X.
     prediction : ndarray of shape (n_rows,)
-        The predicted classes.
+        Predicted classes.
     probabilities : ndarray of shape (n_rows, n_classes)
-        What ``predict_proba`` returns.
+        Predicted probabilities, as returned by ``predict_proba``.
     rivals : ndarray of shape (n_rows, n_classes)
-        The class that every class is compared with.
+        The class that each class is compared with.
     log_odds : ndarray of shape (n_rows, n_classes)
-        ln P(class | row) - ln P(rival | row). NaN where the model takes the row for impossible with either.
+        ln P(class | row) - ln P(rival | row). NaN if the row has probability zero for both.
     base : ndarray of shape (n_rows, n_classes)
-        The part of `log_odds` from before anything is known: the logarithm of the ratio of class probabilities.
+        Prior log-odds: ln P(class) - ln P(rival).
     contributions : ndarray of shape (n_rows, n_features, n_classes)
-        What every feature adds; zero if it is missing, or not in the model. With `base` they sum to `log_odds`. Minus
-        infinity for the feature that rules a class out (with maximum likelihood); what comes after can change
-        nothing for that class any more.
+        Contribution of each feature to `log_odds`; zero if its value is missing or it is not in the model. `base` and all
+        contributions sum to `log_odds`. Minus infinity for a feature that rules the class out (with maximum likelihood
+        parameters); the features after it contribute zero for that class.
     missing : ndarray of shape (n_rows, n_features)
-        Which cells are missing, or have a category that the model does not know.
+        Whether a value is missing or a category that the model does not know.
 
     Examples
     --------
@@ -87,13 +87,13 @@ class Explanation(Sequence["Explanation"]):
     >>> print(explanation[1])
     row 1: class is stay with probability 0.75
     log-odds of stay against play:
-      class  before any feature   0.000
-      x0     rain                +1.099
+      class  prior     0.000
+      x0     rain     +1.099
       x1     missing
-      sum                        +1.099
-    would weaken it most:
+      sum             +1.099
+    strongest counterfactual values:
       x0: rain → sun (log-odds -1.099, then play)
-    nearest change that flips it:
+    smallest change that flips the prediction:
       x0 → sun: then play with probability 0.75
     """
 
@@ -109,7 +109,7 @@ class Explanation(Sequence["Explanation"]):
         self.order = [coded.feature_names[f] for f in setting.order]
         self.missing = coded.missing()
         self.probabilities = coded.predict(coded.columns, coded.n_rows, "posterior")
-        # Rounded logarithms may be equal where the classes are not, so that they cannot say which is predicted.
+        # Rounded logarithms may tie, so the predicted class does not follow from them.
         self._predicted = coded.predict_classes()
         self._rivals = _rivals(log_joint, self._predicted, setting.against)
         self.prediction, self.rivals = self.classes[self._predicted], self.classes[self._rivals]
@@ -123,9 +123,10 @@ class Explanation(Sequence["Explanation"]):
 
     @cached_property
     def changes(self) -> tuple[tuple[EvidenceChange, ...], ...]:
-        """For every row, the other value of every feature that speaks most against the prediction, the strongest first.
+        """For every row, the strongest counterfactual value of each feature, strongest first.
 
-        A missing cell changes by becoming known. Values that would make the row impossible do not count.
+        It is the value that lowers the log-odds of the predicted class most. A missing value changes by becoming known.
+        Values that give the row probability zero are skipped.
         """
         now = log_odds_of(self._log_joint, self._predicted)
         return find_changes(self._coded, self._setting.labels, self._singles, now)
@@ -137,39 +138,39 @@ class Explanation(Sequence["Explanation"]):
 
     @property
     def flips(self) -> tuple[Flip | None, ...]:
-        """For every row, the nearest change that makes another class predicted.
+        """For every row, the smallest change of feature values that flips the prediction.
 
-        It changes one feature if that is enough, else two; of several, it is the one that speaks most clearly against the
-        class predicted now. None if nothing was found: `no_flip` tells whether that is certain.
+        It changes one feature if possible, otherwise two; among several such changes, the one with the lowest log-odds of
+        the current prediction. None if no such change was found; `no_flip` indicates whether none exists.
         """
         return self._found_flips[0]
 
     @property
     def no_flip(self) -> npt.NDArray[np.bool_]:
-        """For every row, whether no change of one or two features flips the prediction: all that may change were tried."""
+        """For every row, whether no change of one or two features flips the prediction; all of them were tried."""
         return self._found_flips[1]
 
     def values_of(self, row: int) -> list[Any]:
-        """Return the labels of a row's cells: categories, intervals, or None where they are missing.
+        """Return the feature values of a row as labels: categories, intervals, or None if missing.
 
         Parameters
         ----------
         row : int
-            Its position among the rows explained.
+            Position among the explained rows.
         """
         features = range(len(self.feature_names))
         return [self._setting.labels.of_cell(self._coded, row, feature) for feature in features]
 
     @property
     def class_name(self) -> str:
-        """What the class is called."""
+        """Name of the class variable."""
         return self._setting.class_name
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row for each contribution.
+        """Return a pandas DataFrame with a row per contribution.
 
-        Its columns are "row", "class", "against" (the rival), "feature", "value", "missing" and "contribution". The base is
-        there under the name of the class, which no feature has, so that contributions of a row and class sum to its
+        Its columns are "row", "class", "against" (the rival), "feature", "value", "missing" and "contribution". The prior
+        log-odds are listed under the name of the class variable, so the contributions of a row and class sum to the
         log-odds.
         """
         from ._text import to_frame
@@ -177,42 +178,42 @@ class Explanation(Sequence["Explanation"]):
         return to_frame(self)
 
     def to_text(self, of: Any = None) -> str:
-        """Return text to read.
+        """Return the explanation as text.
 
         Parameters
         ----------
         of : class label or None, default=None
-            The class whose log-odds are shown; by default that which is predicted.
+            Class whose log-odds to show; None means the predicted class.
         """
         from ._text import to_text
 
         return to_text(self, of)
 
     def plot(self, of: Any = None, max_features: int = 20, ax: Any = None) -> Any:
-        """Draw one row as a waterfall; see `tanager.plotting.plot_explanation`.
+        """Plot the explanation of one row as a waterfall; see `tanager.plotting.plot_explanation`.
 
         Parameters
         ----------
         of, max_features, ax
-            As there.
+            As in `tanager.plotting.plot_explanation`.
         """
         from ..plotting import plot_explanation
 
         return plot_explanation(self, of, max_features, ax)
 
     def class_codes(self, of: Any = None) -> npt.NDArray[np.intp]:
-        """Return the position of a class among `classes` for every row; of the predicted ones for None.
+        """Return, for every row, the position of a class in `classes`.
 
         Parameters
         ----------
         of : class label or None, default=None
-            The class; None means the one that is predicted for the row.
+            The class; None means the predicted class of each row.
         """
         if of is None:
             return self._predicted
         classes = self._setting.labels.classes
         if of not in classes:
-            raise ValueError(f"of must be one of the classes {', '.join(map(repr, classes))}, but is {of!r}")
+            raise ValueError(f"of: expected one of the classes {join_names(classes)}, got {of!r}")
         return np.full(len(self), classes.index(of))
 
     def __len__(self) -> int:
@@ -227,9 +228,9 @@ class Explanation(Sequence["Explanation"]):
             try:
                 index = operator.index(index)
             except TypeError:
-                raise TypeError(f"the index must be the number of a row or a slice, but is {index!r}") from None
+                raise TypeError(f"index: expected an integer or a slice, got {index!r}") from None
             if not -len(self) <= index < len(self):
-                raise IndexError(f"there are {len(self)} rows, but the index is {index}")
+                raise IndexError(f"index {index} is out of range for {plural(len(self), 'row')}")
             index = slice(index % len(self), index % len(self) + 1)
         places = np.arange(len(self))[index]
         return Explanation(
@@ -244,7 +245,7 @@ class Explanation(Sequence["Explanation"]):
         rows = (
             f"{len(self)} rows"
             if len(self) != 1
-            else f"row {self.rows[0]}, {display_label(self.prediction[0])} predicted"
+            else f"row {self.rows[0]}, predicted {display_label(self.prediction[0])}"
         )
         return f"<Explanation: {rows}, {len(self.feature_names)} features, {len(self.classes)} classes>"
 
@@ -262,29 +263,26 @@ def explain_rows(
     changeable: Sequence[str] | None,
     max_pairs: int,
 ) -> Explanation:
-    """Explain predictions, as ``clf.explain`` says."""
+    """Explain predictions; see ``clf.explain``."""
     columns, n_rows = clf._encode(X)
     names, classes = clf._schema.feature_names, clf.classes_.tolist()
     if len(classes) < 2:
-        raise ValueError(f"an explanation compares classes, but this classifier knows only {classes[0]!r}")
+        raise ValueError(f"explain needs at least two classes, but this classifier has only {classes[0]!r}")
     if against is not None and (np.ndim(against) != 0 or against not in classes):
-        raise ValueError(f"against must be one of the classes {', '.join(map(repr, classes))}, but is {against!r}")
-    if not is_integer(max_pairs) or max_pairs < 0:
-        raise ValueError(f"max_pairs must be a whole number of at least 0, but is {max_pairs!r}")
+        raise ValueError(f"against: expected one of the classes {join_names(classes)}, got {against!r}")
+    check_int(max_pairs, "max_pairs", minimum=0)
     network = getattr(clf, "network_", None)
     usual = list(range(len(names))) if network is None else chain_order(network)
     steps = usual if order is None else _positions(order, names, "order")
     if sorted(steps) != sorted(usual):
-        raise ValueError(
-            f"order must name {', '.join(display_label(names[f]) for f in usual)}, each once, but is {order!r}"
-        )
+        raise ValueError(f"order: expected each of {join_names([names[f] for f in usual])} once, got {order!r}")
     free = usual if changeable is None else _positions(changeable, names, "changeable")
     setting = _Setting(
         clf._schema.class_name,
         clf.classes_,
         Labels([column.labels() for column in clf._encoder.columns], classes),
         steps,
-        sorted(set(free) & set(usual)),  # what the model does without changes nothing
+        sorted(set(free) & set(usual)),  # features outside the model have no effect
         int(max_pairs),
         None if against is None else classes.index(against),
         set(usual) <= set(free),
@@ -297,7 +295,7 @@ def explain_rows(
 
 
 def chain_order(network: Network) -> list[int]:
-    """Return the features of a network in the order in which an explanation takes them."""
+    """Return the features of a network in the default order of explanations: topological, the Markov blanket first."""
     parents = network._parents
     order = [f for f in topological_order([found or [] for found in parents]) if parents[f] is not None]
     blanket = set(network.markov_blanket)
@@ -305,7 +303,7 @@ def chain_order(network: Network) -> list[int]:
 
 
 def _chain_rule(joints: Floats, order: Sequence[int], n_features: int) -> tuple[Floats, Floats, Floats]:
-    """Return the logarithms of what classes begin with, of what every feature multiplies them by, and of the product."""
+    """Return the logarithms of the class priors, of the factor of every feature, and of their product."""
     before, after = joints[:, :-1], joints[:, 1:]
     terms = np.zeros((len(joints), n_features, joints.shape[-1]))
     with np.errstate(invalid="ignore"):
@@ -314,9 +312,9 @@ def _chain_rule(joints: Floats, order: Sequence[int], n_features: int) -> tuple[
 
 
 def _rivals(log_joint: Floats, best: npt.NDArray[np.intp], against: int | None) -> npt.NDArray[np.intp]:
-    """Return for every row and class the most probable other class, or that which was asked for."""
+    """Return for every row and class the most probable other class, or the class `against`."""
     n_classes = log_joint.shape[1]
-    # The best is never its own rival, even where all others are minus infinity, too.
+    # The best class is never its own rival, even if all others are minus infinity, too.
     others = np.where(np.arange(n_classes) == best[:, None], -np.inf, np.maximum(log_joint, -np.finfo(float).max))
     second = others.argmax(axis=1)
     rivals: npt.NDArray[np.intp] = np.where(np.arange(n_classes) == best[:, None], second[:, None], best[:, None])
@@ -326,23 +324,23 @@ def _rivals(log_joint: Floats, best: npt.NDArray[np.intp], against: int | None) 
 
 
 def _against(logs: Floats, rivals: npt.NDArray[np.intp]) -> Floats:
-    """Return for every class its logarithm less that of its rival."""
+    """Return for every class its logarithm minus that of its rival."""
     with np.errstate(invalid="ignore"):
         return logs - np.take_along_axis(logs, np.broadcast_to(rivals, logs.shape), axis=-1)
 
 
 def _positions(names: Sequence[str], known: list[str], setting: str) -> list[int]:
     if isinstance(names, str):
-        raise TypeError(f"{setting} must be a list of names of features, but is {names!r}")
+        raise TypeError(f"{setting}: expected a list of feature names, got {names!r}")
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"{setting} names {unknown[0]!r}, but the features are {', '.join(map(display_label, known))}")
+        raise ValueError(f"{setting}: unknown feature {unknown[0]!r}; the features are {join_names(known)}")
     return [known.index(name) for name in names]
 
 
 def _warn_of_estimates(n_estimates: int, n_steps: int) -> None:
     warn_user(
-        f"{n_estimates:,} of {n_steps:,} steps of these explanations are averages over sampled trees, since too many features are "
-        "not known there: contributions sum to the log-odds nevertheless, and a larger max_assignments makes each exact",
+        f"{n_estimates:,} of {n_steps:,} steps of these explanations are Monte Carlo estimates over sampled trees, because too "
+        "many features are unknown in them; contributions still sum to the log-odds. Increase max_assignments for exact steps",
         EstimateWarning,
     )

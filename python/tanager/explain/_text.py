@@ -1,4 +1,4 @@
-"""Explanations as text, as a table and as HTML."""
+"""Explanations as text, DataFrame and HTML."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from . import Explanation
 
-#: How many rows text and HTML show, and how many changes.
-_MOST_ROWS, _MOST_CHANGES = 10, 3
+#: Maximum number of rows, and of changes per row, in text and HTML.
+_MAX_ROWS, _MAX_CHANGES = 10, 3
 
 
 def signed(number: float, digits: int = 3) -> str:
-    """Return a number with its sign, infinite ones as such, and NaN as what it means."""
+    """Return a number with its sign; infinity as a symbol, and NaN as "undefined"."""
     if np.isnan(number):
         return "undefined"
     if np.isinf(number):
@@ -29,37 +29,37 @@ def signed(number: float, digits: int = 3) -> str:
 
 
 def probability_text(p: float) -> str:
-    """Return a probability with three digits; never as 1 where it is less."""
+    """Return a probability with three digits; "more than 0.999" instead of a rounded 1."""
     text = f"{p:.3g}"
     return "more than 0.999" if text == "1" and p < 1 else text
 
 
 def sorted_contributions(explanation: Explanation, row: int, of: int) -> list[tuple[str, str, float, bool]]:
-    """Return name, value, contribution and whether it is missing of every feature in the model, the largest first."""
+    """Return name, value, contribution, and whether it is missing, of every feature in the model; largest first."""
     values, in_model = explanation.values_of(row), set(explanation.order)
     found = [
         (name, values[f], float(explanation.contributions[row, f, of]), bool(explanation.missing[row, f]))
         for f, name in enumerate(explanation.feature_names)
         if name in in_model
     ]
-    # Rounded, so that the order does not come from rounding errors where there is nothing to tell.
+    # Rounded, so that rounding errors do not decide the order.
     found.sort(key=lambda item: (item[3], -abs(round(item[2], 9)) if np.isfinite(item[2]) else -np.inf))
     return [(display_label(name), "missing" if gone else display_label(v), x, gone) for name, v, x, gone in found]
 
 
 def to_text(explanation: Explanation, of: Any = None) -> str:
-    """Return the text of all rows, or of the first of many."""
-    first = explanation[:_MOST_ROWS]  # of rows that are not shown, no changes are looked for
+    """Return the text of the first rows."""
+    first = explanation[:_MAX_ROWS]  # no search for changes in rows that are not shown
     codes = first.class_codes(of)
     parts = [_row_text(first, row, int(codes[row])) for row in range(len(first))]
-    if len(explanation) > _MOST_ROWS:
-        parts.append(f"... and {plural(len(explanation) - _MOST_ROWS, 'more row')}")
+    if len(explanation) > _MAX_ROWS:
+        parts.append(f"... and {plural(len(explanation) - _MAX_ROWS, 'more row')}")
     return "\n\n".join(parts)
 
 
 def _row_text(explanation: Explanation, row: int, of: int) -> str:
     name = display_label(explanation.class_name)
-    lines = [[name, "before any feature", signed(float(explanation.base[row, of]))]]
+    lines = [[name, "prior", signed(float(explanation.base[row, of]))]]
     lines += [[f, value, "" if gone else signed(x)] for f, value, x, gone in sorted_contributions(explanation, row, of)]
     lines.append(["sum", "", signed(float(explanation.log_odds[row, of]))])
     first, second, third = (max(map(len, column)) for column in zip(*lines, strict=True))
@@ -68,7 +68,7 @@ def _row_text(explanation: Explanation, row: int, of: int) -> str:
 
 
 def heading(explanation: Explanation, row: int, of: int) -> list[str]:
-    """Return what is predicted for a row, and what its contributions are to."""
+    """Return two lines: the prediction of a row, and the log-odds that are explained."""
     predicted = explanation.class_codes()[row]
     name, label = display_label(explanation.class_name), display_label(explanation.prediction[row])
     probability = explanation.probabilities[row, predicted]
@@ -80,8 +80,8 @@ def heading(explanation: Explanation, row: int, of: int) -> list[str]:
 
 
 def change_lines(explanation: Explanation, row: int) -> list[tuple[str, list[str]]]:
-    """Return headings and lines of what would change the prediction."""
-    strongest = [change for change in explanation.changes[row] if change.fall > 0][:_MOST_CHANGES]
+    """Return headings and lines about changes of the prediction."""
+    strongest = [change for change in explanation.changes[row] if change.fall > 0][:_MAX_CHANGES]
     lines = []
     for change in strongest:
         now = "missing" if change.value is None else display_label(change.value)
@@ -91,18 +91,18 @@ def change_lines(explanation: Explanation, row: int) -> list[tuple[str, list[str
             f"{display_label(change.feature)}: {now} → {display_label(change.to)} (log-odds {signed(change.log_odds)}{then})"
         )
     impossible = np.isnan(explanation.log_odds[row, explanation.class_codes()[row]])
-    found: list[tuple[str, list[str]]] = [("the model takes this row for impossible", [])] if impossible else []
-    found += [("would weaken it most:", lines)] if lines else []
+    found: list[tuple[str, list[str]]] = [("the model gives this row probability zero", [])] if impossible else []
+    found += [("strongest counterfactual values:", lines)] if lines else []
     flip = explanation.flips[row]
     if flip is not None:
         changes = " and ".join(f"{display_label(f)} → {display_label(v)}" for f, v in flip.changes.items())
         then = f"then {display_label(flip.prediction)} with probability {probability_text(flip.probability)}"
-        found.append(("nearest change that flips it:", [f"{changes}: {then}"]))
+        found.append(("smallest change that flips the prediction:", [f"{changes}: {then}"]))
     elif explanation.no_flip[row]:
-        which = "features" if explanation._setting.all_may_change else "of the features that may change"
-        found.append((f"no change of one or two {which} flips it", []))
+        which = "features" if explanation._setting.all_may_change else "changeable features"
+        found.append((f"no change of one or two {which} flips the prediction", []))
     else:
-        found.append(("no change that flips it was found; not all pairs were tried", []))
+        found.append(("no change that flips the prediction was found; not all pairs of features were tried", []))
     return found
 
 
@@ -111,7 +111,7 @@ def _changes_text(explanation: Explanation, row: int) -> list[str]:
 
 
 def to_frame(explanation: Explanation) -> pd.DataFrame:
-    """Return a frame with a row per row, class and feature."""
+    """Return a DataFrame with a row per row, class and feature."""
     pd = import_optional("pandas", "to_frame")
     n_rows, n_features, n_classes = explanation.contributions.shape
     shape = n_rows, n_classes, n_features + 1
@@ -151,17 +151,17 @@ _STYLE = (
 
 
 def to_html(explanation: Explanation) -> str:
-    """Return HTML of all rows, or of the first of many, with contributions as bars."""
-    first = explanation[:_MOST_ROWS]
+    """Return HTML of the first rows, with contributions as bars."""
+    first = explanation[:_MAX_ROWS]
     codes = first.class_codes()
     parts = [_row_html(first, row, int(codes[row])) for row in range(len(first))]
-    if len(explanation) > _MOST_ROWS:
-        parts.append(f"<p>… and {plural(len(explanation) - _MOST_ROWS, 'more row')}</p>")
+    if len(explanation) > _MAX_ROWS:
+        parts.append(f"<p>… and {plural(len(explanation) - _MAX_ROWS, 'more row')}</p>")
     return f'<div class="tanager-explanation"><style>{_STYLE}</style>{"".join(parts)}</div>'
 
 
 def _row_html(explanation: Explanation, row: int, of: int) -> str:
-    lines = [(explanation.class_name, "before any feature", float(explanation.base[row, of]), False)]
+    lines = [(explanation.class_name, "prior", float(explanation.base[row, of]), False)]
     lines += sorted_contributions(explanation, row, of)
     finite = [abs(x) for *_, x, _ in lines if np.isfinite(x)]
     largest = max(finite, default=0.0) or 1.0

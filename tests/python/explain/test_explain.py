@@ -259,14 +259,14 @@ def test_pairs_are_limited_and_said_to_be():
     assert len(full.flips[0].changes) == 2
     assert clf.explain(row, max_pairs=0).flips == (None,)
     assert not clf.explain(row, max_pairs=0).no_flip[0]
-    assert "not all pairs were tried" in str(clf.explain(row, max_pairs=0))
+    assert "not all pairs of features were tried" in str(clf.explain(row, max_pairs=0))
     # The two changes that are strongest alone are tried together.
     assert clf.explain(row, max_pairs=1).flips[0].changes == full.flips[0].changes
     only = clf.explain(row, changeable=["n0", "n1"])
     assert {change.feature for change in only.changes[0]} == {"n0", "n1"}
     assert only.flips == (None,)
     assert only.no_flip[0]
-    assert "no change of one or two of the features that may change flips it" in str(only)
+    assert "no change of one or two changeable features flips the prediction" in str(only)
 
 
 def test_pairs_of_a_feature_with_many_values_take_little_memory():
@@ -296,7 +296,7 @@ def test_what_is_impossible_is_said_to_be():
     )
     assert explanation.contributions[1, 0, 1] == np.inf
     assert np.isnan(explanation.log_odds[2]).all()
-    assert "impossible" in str(explanation[2])
+    assert "gives this row probability zero" in str(explanation[2])
     assert "impossible" not in str(explanation[:2])
     assert explanation.flips[0].changes == {"x0": "b"}
     assert [change.feature for change in explanation.changes[0]] == ["x0"]  # another x1 would make it impossible
@@ -328,7 +328,7 @@ def test_blocks_make_no_difference(name, monkeypatch):
     clf = fitted(name)
     whole = clf.explain(ROWS)
     found = whole.contributions, whole.changes, whole.flips
-    monkeypatch.setattr(_coded_rows, "_MOST_CELLS", 7)
+    monkeypatch.setattr(_coded_rows, "_MAX_CELLS", 7)
     parts = clf.explain(ROWS)
     np.testing.assert_array_equal(parts.contributions, found[0])
     assert (parts.changes, parts.flips) == found[1:]
@@ -341,15 +341,15 @@ def test_single_rows_and_slices():
     assert explanation[5].rows.tolist() == [5]
     assert explanation[3:7].changes == explanation.changes[3:7]
     assert [part.rows[0] for part in explanation] == list(range(len(ROWS)))
-    with pytest.raises(IndexError, match="there are 33 rows, but the index is 33"):
+    with pytest.raises(IndexError, match="index 33 is out of range for 33 rows"):
         explanation[33]
-    with pytest.raises(TypeError, match="the index must be the number of a row or a slice, but is \\[0, 1\\]"):
+    with pytest.raises(TypeError, match="index: expected an integer or a slice, got \\[0, 1\\]"):
         explanation[[0, 1]]
 
 
 def test_estimates_of_averages_are_announced():
     clf = tg.TBMATANClassifier(max_assignments=4).fit(X, Y)
-    with pytest.warns(tg.EstimateWarning, match="3 of 5 steps of these explanations are averages over sampled trees"):
+    with pytest.warns(tg.EstimateWarning, match="3 of 5 steps of these explanations are Monte Carlo estimates over sampled trees"):
         explanation = clf.explain(X[:1])
     np.testing.assert_allclose(
         explanation.base + explanation.contributions.sum(axis=1), explanation.log_odds, atol=1e-10
@@ -358,21 +358,21 @@ def test_estimates_of_averages_are_announced():
 
 def test_wrong_settings_are_refused():
     clf = fitted("leaves out")
-    with pytest.raises(ValueError, match="against must be one of the classes 'hi', 'lo', 'mid', but is 'no'"):
+    with pytest.raises(ValueError, match="against: expected one of the classes 'hi', 'lo', 'mid', got 'no'"):
         clf.explain(X, against="no")
-    with pytest.raises(ValueError, match=r"against must be one of the classes 'hi', 'lo', 'mid', but is array\("):
+    with pytest.raises(ValueError, match=r"against: expected one of the classes 'hi', 'lo', 'mid', got array\("):
         clf.explain(X, against=np.array(["hi", "lo"]))
-    with pytest.raises(ValueError, match="order must name a, d, b, each once, but is"):
+    with pytest.raises(ValueError, match="order: expected each of 'a', 'd', 'b' once, got"):
         clf.explain(X, order=["a", "b"])
-    with pytest.raises(ValueError, match="order names 'e', but the features are a, b, c, d"):
+    with pytest.raises(ValueError, match="order: unknown feature 'e'; the features are 'a', 'b', 'c', 'd'"):
         clf.explain(X, order=["a", "b", "e"])
-    with pytest.raises(TypeError, match="changeable must be a list of names of features, but is 'a'"):
+    with pytest.raises(TypeError, match="changeable: expected a list of feature names, got 'a'"):
         clf.explain(X, changeable="a")
-    with pytest.raises(ValueError, match="max_pairs must be a whole number of at least 0, but is -1"):
+    with pytest.raises(ValueError, match="max_pairs: expected an integer >= 0, got -1"):
         clf.explain(X, max_pairs=-1)
-    with pytest.raises(ValueError, match="of must be one of the classes"):
+    with pytest.raises(ValueError, match="of: expected one of the classes"):
         clf.explain(X[:1]).to_text("no")
-    with pytest.raises(ValueError, match="compares classes, but this classifier knows only 'hi'"):
+    with pytest.raises(ValueError, match="explain needs at least two classes, but this classifier has only 'hi'"):
         tg.NaiveBayesClassifier().fit(X, ["hi"] * len(X)).explain(X)
     with pytest.raises(NotFittedError):
         tg.NaiveBayesClassifier().explain(X)
