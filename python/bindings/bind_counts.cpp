@@ -15,54 +15,30 @@
 namespace tanager::python {
 namespace {
 
-/// Calls visit(span) on the class counts and then on every table, in the order of serialization.
-template <class Set, class Visit>
-void for_each_table(Set& counts, Visit visit) {
-  visit(counts.class_counts());
-  const std::size_t n = counts.n_features();
-  for (std::size_t f = 0; f < n; ++f) visit(counts.single(f));
-  if (counts.scope() == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) visit(counts.pair(u, v));
-  for (std::size_t i = 0; i < counts.families().size(); ++i) visit(counts.family(i));
-}
-
+/// The class counts and then the cells of every table: the order of serialization.
 Array<double> all_cells(const CountSet& counts) {
-  std::vector<double> cells;
-  for_each_table(counts, [&](std::span<const double> table) { cells.insert(cells.end(), table.begin(), table.end()); });
+  std::vector<double> cells(counts.class_counts().begin(), counts.class_counts().end());
+  cells.insert(cells.end(), counts.cells().begin(), counts.cells().end());
   return to_array(std::move(cells));
 }
 
 CountSet from_cells(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, const std::string& scope,
                     const FamilyPairs& families, const Array<double>& cells) {
   CountSet counts(std::move(cardinalities), n_classes, to_scope(scope), to_families(families));
-  std::size_t needed = 0;
-  for_each_table(std::as_const(counts), [&](std::span<const double> table) { needed += table.size(); });
+  const std::size_t needed = counts.class_counts().size() + counts.cells().size();
   const auto source = as_span(cells);
   if (cells.ndim() != 1 || source.size() != needed)
     throw InvalidInput("expected " + std::to_string(needed) + " cells in one dimension, but got " +
                        std::to_string(source.size()));
-  const double* next = source.data();
-  for_each_table(counts, [&](std::span<double> table) {
-    std::copy_n(next, table.size(), table.begin());
-    next += table.size();
-  });
+  std::ranges::copy(source.first(counts.class_counts().size()), counts.class_counts().begin());
+  std::ranges::copy(source.subspan(counts.class_counts().size()), counts.cells().begin());
   return counts;
 }
 
 bool same(const CountSet& a, const CountSet& b) {
-  if (!std::ranges::equal(a.cardinalities(), b.cardinalities()) || a.n_classes() != b.n_classes() ||
-      a.scope() != b.scope() || a.families() != b.families())
-    return false;
-  // Over the same variables and families the tables follow each other in the same order in both.
-  bool equal = std::ranges::equal(a.class_counts(), b.class_counts());
-  const std::size_t n = a.n_features();
-  for (std::size_t f = 0; equal && f < n; ++f) equal = std::ranges::equal(a.single(f), b.single(f));
-  if (a.scope() == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; equal && v < n; ++v) equal = std::ranges::equal(a.pair(u, v), b.pair(u, v));
-  for (std::size_t i = 0; equal && i < a.families().size(); ++i) equal = std::ranges::equal(a.family(i), b.family(i));
-  return equal;
+  return std::ranges::equal(a.cardinalities(), b.cardinalities()) && a.n_classes() == b.n_classes() &&
+         a.scope() == b.scope() && a.families() == b.families() &&
+         std::ranges::equal(a.class_counts(), b.class_counts()) && std::ranges::equal(a.cells(), b.cells());
 }
 
 py::ssize_t extent(std::size_t n) {

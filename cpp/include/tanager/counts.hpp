@@ -72,6 +72,7 @@ class CountSet {
 
   /// All cells but those of the class: single features, then pairs (0,1), (0,2), ..., (1,2), ..., then families().
   std::span<const double> cells() const { return cells_; }
+  std::span<double> cells() { return cells_; }
 
   /// Counts of any family this set can answer for: no parents, one parent with kPairs, or one of families().
   /// Throws InvalidInput for any other.

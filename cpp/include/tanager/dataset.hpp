@@ -38,6 +38,11 @@ class Column {
   /// The codes of an 8-bit column; empty for a 16-bit one, and the other way round.
   std::span<const std::uint8_t> narrow() const;
   std::span<const std::uint16_t> wide() const;
+  /// Calls use(codes) with the span of the codes in their own width, and returns what it returns.
+  template <class Use>
+  auto visit(Use use) const {
+    return wide_ ? use(wide()) : use(narrow());
+  }
   /// The code of a row, kMissing where it is missing, whatever the width.
   Code operator[](std::size_t row) const;
 

@@ -17,26 +17,9 @@ struct ArrowArrayStream;
 
 namespace tanager {
 
-/// An open-addressing map from 64-bit integers to positions 0, 1, 2, ... in the order of insertion.
-class IntegerIndex {
- public:
-  explicit IntegerIndex(std::size_t expected = 16);
-
-  /// The position of a key; a new key gets the next one.
-  std::uint32_t insert(std::int64_t key);
-  /// The position of a key, or kNone.
-  std::uint32_t find(std::int64_t key) const;
-  const std::vector<std::int64_t>& keys() const { return keys_; }
-
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
- private:
-  std::size_t slot(std::int64_t key) const;
-  void grow();
-
-  std::vector<std::uint32_t> slots_;  // position of the key in that slot, or kNone; a power of two of them
-  std::vector<std::int64_t> keys_;
-};
+namespace internal {
+class IntegerIndex;
+}
 
 /// Integers to codes, immutable. Keeps a range, a table or a hash index, whichever answers fastest.
 class CodeBook {
@@ -67,7 +50,7 @@ class CodeBook {
   std::int64_t first_ = 0;
   std::int64_t last_ = -1;
   std::vector<Code> table_;
-  IntegerIndex index_;
+  std::shared_ptr<const internal::IntegerIndex> index_;
 };
 
 enum class IntegerType { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64 };

@@ -7,6 +7,7 @@
 #include "aode/size.hpp"
 #include "parameters/class_prior.hpp"
 #include "parameters/from_counts.hpp"
+#include "support/saturating.hpp"
 #include "support/text.hpp"
 #include "tanager/aode.hpp"
 #include "tanager/errors.hpp"
@@ -90,15 +91,14 @@ class PairTables {
 
 std::uint64_t internal::aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
   // sum over p of r_p (R - r_p) = R^2 - sum of squares, R the number of all values
-  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t values = 0, squares = 0;
   for (const std::uint64_t r : cardinalities) {
     values += r;
     squares += r * r;
-    if (values >= std::uint64_t{1} << 32) return kLargest;
+    if (values >= std::uint64_t{1} << 32) return kSaturated;
   }
   const std::uint64_t cells = values * values - squares;
-  return n_classes != 0 && cells > kLargest / n_classes ? kLargest : cells * n_classes;
+  return saturating_multiply(cells, n_classes);
 }
 
 std::uint64_t internal::checked_aode_pair_cells(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {

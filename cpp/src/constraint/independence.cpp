@@ -13,8 +13,8 @@
 
 #include "constraint/independence_counts.hpp"
 #include "constraint/set_counts.hpp"
-#include "graph/spanning_tree.hpp"
 #include "scores/without_noise.hpp"
+#include "support/pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/scratch_pool.hpp"
 #include "support/special.hpp"

@@ -1,8 +1,8 @@
 #include "constraint/independence_counts.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "counts/direct.hpp"
@@ -15,12 +15,6 @@ constexpr std::uint64_t kUnobserved = ~std::uint64_t{0};
 /// Keys are numbered anew before they grow beyond this, so that another variable always fits.
 constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 47;
 
-std::uint64_t scramble(std::uint64_t key) {
-  key ^= key >> 32;
-  key *= 0x9E3779B97F4A7C15;
-  return key ^ key >> 29;
-}
-
 /// Tables of about as many cells as rows are filled directly; larger ones would be mostly empty.
 bool is_dense(const Dataset& rows, std::size_t x, std::size_t y, std::span<const std::size_t> given) {
   const double most = 4.0 * static_cast<double>(rows.n_rows()) + 4096;
@@ -29,18 +23,11 @@ bool is_dense(const Dataset& rows, std::size_t x, std::size_t y, std::span<const
   return cells <= most;
 }
 
-template <class Use>
-void with_codes_and_missing(const Column& column, Use use) {
-  if (column.is_wide())
-    use(column.wide().data(), kMissing);
-  else
-    use(column.narrow().data(), kMissing8);
-}
-
 void mark_unobserved(const Dataset& rows, std::size_t variable, std::vector<std::uint64_t>& keys) {
   const Column& column = rows.feature(variable);
   if (!column.has_missing()) return;
-  with_codes_and_missing(column, [&](const auto* codes, auto missing) {
+  column.visit([&]<class T>(std::span<const T> codes) {
+    constexpr T missing = std::numeric_limits<T>::max();
     for (std::size_t row = 0; row < keys.size(); ++row)
       if (codes[row] == missing) keys[row] = kUnobserved;
   });
@@ -174,7 +161,7 @@ DependenceFinding DependenceCounter::of_sparse_rows(const Dataset& rows, std::si
     number(rows, keys_, of_x_);
     terms_.add(of_x_, -1);
     values.assign(n_z, 0.0);
-    for (const std::uint64_t key : numbered_) ++values[key / n_values];
+    for (const std::uint64_t key : index_.keys()) ++values[key / n_values];
   };
   count_values(x, n_x, values_of_x_);
   count_values(y, n_y, values_of_y_);
@@ -195,7 +182,8 @@ std::uint64_t DependenceCounter::join(const Dataset& rows, std::size_t variable,
   const Column& column = rows.feature(variable);
   const std::uint64_t n_values = column.n_values();
   if (bound > kMostKeys) bound = number(rows, keys, cells_);
-  with_codes_and_missing(column, [&](const auto* codes, auto missing) {
+  column.visit([&]<class T>(std::span<const T> codes) {
+    constexpr T missing = std::numeric_limits<T>::max();
     for (std::size_t row = 0; row < keys.size(); ++row)
       keys[row] = keys[row] == kUnobserved || codes[row] == missing ? kUnobserved : keys[row] * n_values + codes[row];
   });
@@ -204,29 +192,18 @@ std::uint64_t DependenceCounter::join(const Dataset& rows, std::size_t variable,
 
 std::uint64_t DependenceCounter::number(const Dataset& rows, std::vector<std::uint64_t>& keys,
                                         std::vector<double>& sums) {
-  const std::size_t slots = std::bit_ceil(2 * keys.size() + 1), mask = slots - 1;
-  slots_.assign(slots, kUnobserved);
-  slot_ids_.resize(slots);
+  index_.clear();
   sums.clear();
-  numbered_.clear();
   for (std::size_t row = 0; row < keys.size(); ++row) {
-    const std::uint64_t key = keys[row];
+    if (keys[row] == kUnobserved) continue;
     const double weight = rows.is_weighted() ? rows.weights()[row] : 1.0;
-    if (key == kUnobserved) continue;
     if (!(weight > 0)) {  // as if it were not there
       keys[row] = kUnobserved;
       continue;
     }
-    std::size_t slot = scramble(key) & mask;
-    while (slots_[slot] != key && slots_[slot] != kUnobserved) slot = (slot + 1) & mask;
-    if (slots_[slot] == kUnobserved) {
-      slots_[slot] = key;
-      slot_ids_[slot] = static_cast<std::uint32_t>(sums.size());
-      sums.push_back(0);
-      numbered_.push_back(key);
-    }
-    sums[slot_ids_[slot]] += weight;
-    keys[row] = slot_ids_[slot];
+    keys[row] = index_.insert(keys[row]);
+    if (keys[row] == sums.size()) sums.push_back(0);
+    sums[keys[row]] += weight;
   }
   return sums.size();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/flat_index.hpp"
 #include "tanager/dataset.hpp"
 #include "tanager/learn_constraint.hpp"
 
@@ -52,9 +53,8 @@ class DependenceCounter {
 
   CountTerms terms_;
   std::vector<double> cells_, of_x_, of_y_, of_z_;
-  std::vector<std::uint64_t> given_keys_, keys_, slots_;
-  std::vector<std::uint64_t> numbered_;  // the keys that were numbered last, by their numbers
-  std::vector<std::uint32_t> slot_ids_;
+  std::vector<std::uint64_t> given_keys_, keys_;
+  FlatIndex<std::uint64_t> index_;  // of the keys that were numbered last
   std::vector<double> values_of_x_, values_of_y_;
 };
 

@@ -18,11 +18,6 @@ constexpr std::size_t kMostSets = std::size_t{1} << 21;
 /// Numbers that are kept about groups of rows, for the same reason.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 24;
 
-template <class Use>
-auto with_codes(const Column& column, Use use) {
-  return column.is_wide() ? use(column.wide().data()) : use(column.narrow().data());
-}
-
 /// How many variables at the end of a set have so few values that a table holds them; at least one.
 std::size_t n_inner(const Dataset& rows, std::span<const std::size_t> variables, std::size_t& n_cells) {
   n_cells = 1;
@@ -40,7 +35,7 @@ void make_keys(const Dataset& rows, std::span<const std::size_t> variables, std:
   keys.assign(rows.n_rows(), 0);
   for (const std::size_t v : variables) {
     const Column& column = rows.feature(v);
-    with_codes(column, [&, r = column.n_values()](const auto* codes) {
+    column.visit([&, r = column.n_values()](auto codes) {
       for (std::size_t row = 0; row < keys.size(); ++row) keys[row] = keys[row] * r + codes[row];
     });
   }
@@ -186,7 +181,7 @@ std::shared_ptr<const RowGroups> SetCounts::groups(std::span<const std::size_t> 
 RowGroups SetCounts::refined(const RowGroups& before, const Column& column) const {
   RowGroups found{before.rows, {0}};
   std::vector<std::uint32_t> places(column.n_values());
-  with_codes(column, [&](const auto* codes) {
+  column.visit([&](auto codes) {
     for (std::size_t g = 0; g + 1 < before.starts.size(); ++g) {
       const std::uint32_t begin = before.starts[g], end = before.starts[g + 1];
       if (places.size() > 16 + 2 * std::size_t{end - begin}) {
@@ -238,7 +233,7 @@ SetCounts::OccurringValues SetCounts::count_values(Scratch& scratch, const Colum
                                                    const RowGroups& within) const {
   scratch.cells.resize(std::max<std::size_t>(scratch.cells.size(), column.n_values()), 0);
   OccurringValues values(within.starts.size() - 1, 0);
-  with_codes(column, [&](const auto* codes) {
+  column.visit([&](auto codes) {
     for (std::size_t g = 0; g < values.size(); ++g) {
       const auto own = std::span(within.rows).subspan(within.starts[g], within.starts[g + 1] - within.starts[g]);
       for (const std::uint32_t row : own)

@@ -1,12 +1,13 @@
 // What is known of sets of variables, found quickly.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "support/flat_index.hpp"
 
 namespace tanager::internal {
 
@@ -26,56 +27,32 @@ struct SetKey {
   }
 
   bool operator==(const SetKey&) const = default;
-  std::size_t hash() const {
-    std::uint64_t mixed = low * 0x9E3779B97F4A7C15 ^ (high + 0x7F4A7C15) * 0xC2B2AE3D27D4EB4F;
-    mixed = (mixed ^ mixed >> 32) * 0x9E3779B97F4A7C15;
-    return static_cast<std::size_t>(mixed ^ mixed >> 29);
-  }
+  std::uint64_t hash() const { return HashWord{}(HashWord{}(low) ^ (high + 1) * 0xC2B2AE3D27D4EB4F); }
 };
 
-/// Values by sets of variables, in one block of memory.
+/// Values by sets of variables.
 template <class Value>
 class SetMap {
  public:
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return values_.size(); }
 
   const Value* find(const SetKey& key) const {
-    if (slots_.empty()) return nullptr;
-    const Slot& slot = slots_[place_of(key)];
-    return slot.key == key ? &slot.value : nullptr;
+    const std::uint32_t number = index_.find(key);
+    return number < values_.size() ? &values_[number] : nullptr;
   }
 
   /// Keeps the first value of a set.
   void add(const SetKey& key, const Value& value) {
-    if (3 * (size_ + 1) > 2 * slots_.size()) grow();
-    Slot& slot = slots_[place_of(key)];
-    if (slot.key == key) return;
-    slot = {key, value};
-    ++size_;
+    if (index_.insert(key) == values_.size()) values_.push_back(value);
   }
 
  private:
-  struct Slot {
-    SetKey key;  // all zero where the slot is free
-    Value value{};
+  struct Hash {
+    std::uint64_t operator()(const SetKey& key) const { return key.hash(); }
   };
 
-  std::size_t place_of(const SetKey& key) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t place = key.hash() & mask;
-    while (slots_[place].key != key && slots_[place].key != SetKey{}) place = (place + 1) & mask;
-    return place;
-  }
-
-  void grow() {
-    std::vector<Slot> before(std::max<std::size_t>(8, 2 * slots_.size()));
-    before.swap(slots_);
-    for (const Slot& slot : before)
-      if (slot.key != SetKey{}) slots_[place_of(slot.key)] = slot;
-  }
-
-  std::vector<Slot> slots_;  // a power of two, and never full
-  std::size_t size_ = 0;
+  FlatIndex<SetKey, Hash> index_;
+  std::vector<Value> values_;
 };
 
 }  // namespace tanager::internal

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "constraint/set_map.hpp"
-#include "graph/spanning_tree.hpp"
+#include "support/pairs.hpp"
 #include "support/synchronized.hpp"
 #include "tanager/learn_constraint.hpp"
 

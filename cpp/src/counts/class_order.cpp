@@ -48,22 +48,16 @@ void ClassOrder::match_classes(const Column& target, Isa isa) {
 void ClassOrder::assign(const Column& target, std::size_t begin, std::size_t n, Isa isa) {
   begin_ = begin;
   n_rows_ = n;
-  const auto with_codes = [&](auto visit) {
-    if (target.is_wide())
-      visit(target.wide().data() + begin);
-    else
-      visit(target.narrow().data() + begin);
-  };
   if (with_masks_)
     match_classes(target, isa);
   else
-    with_codes([this](const auto* classes) { count_rows(classes); });
+    target.visit([&](auto classes) { count_rows(classes.data() + begin); });
   for (std::size_t c = 0; c < n_classes_; ++c) {
     const std::size_t words = (row_begin_[c + 1] + kWordBits - 1) / kWordBits;
     word_begin_[c + 1] = word_begin_[c] + (words + granule_ - 1) / granule_ * granule_;
     row_begin_[c + 1] += row_begin_[c];
   }
-  if (with_rows_) with_codes([this](const auto* classes) { sort_rows(classes); });
+  if (with_rows_) target.visit([&](auto classes) { sort_rows(classes.data() + begin); });
 }
 
 }  // namespace tanager::internal

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/check_stop.hpp"
+#include "support/saturating.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 
@@ -18,15 +19,6 @@ namespace {
 
 /// A whole set larger than this many cells (8 GiB) is refused.
 constexpr std::uint64_t kMaxSetCells = std::uint64_t{1} << 30;
-constexpr std::uint64_t kSaturated = std::numeric_limits<std::uint64_t>::max();
-
-std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
-  return b != 0 && a > kSaturated / b ? kSaturated : a * b;
-}
-
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  return b > kSaturated - a ? kSaturated : a + b;
-}
 
 std::string cells_text(std::uint64_t cells) {
   return cells == kSaturated ? "more than " + std::to_string(kSaturated - 1) : std::to_string(cells);
@@ -80,11 +72,11 @@ std::vector<double> transposed(std::span<const double> cells, std::size_t n_u, s
 std::uint64_t checked_table_size(const Family& family, std::span<const std::uint32_t> cardinalities,
                                  std::uint32_t n_classes) {
   check_family(family, cardinalities.size());
-  std::uint64_t cells = saturating_product(n_classes, cardinalities[family.child]);
+  std::uint64_t cells = saturating_multiply(n_classes, cardinalities[family.child]);
   bool empty = cells == 0;
   for (const std::size_t parent : family.parents) {
     empty |= cardinalities[parent] == 0;
-    cells = saturating_product(cells, cardinalities[parent]);
+    cells = saturating_multiply(cells, cardinalities[parent]);
   }
   if (empty) return 0;  // also where the product had overflowed before it met the zero
   if (cells > kMaxTableCells)
@@ -102,7 +94,7 @@ void check_pair_tables(std::span<const std::uint32_t> cardinalities, std::uint32
   for (std::size_t u = n; u-- > 0;) most_behind[u] = std::max(cardinalities[u], most_behind[u + 1]);
   for (std::size_t u = 0; u < n; ++u) {
     const std::uint64_t row = std::uint64_t{cardinalities[u]} * n_classes;
-    if (saturating_product(row, most_behind[u + 1]) <= kMaxTableCells) continue;
+    if (saturating_multiply(row, most_behind[u + 1]) <= kMaxTableCells) continue;
     for (std::size_t v = u + 1; v < n; ++v) checked_table_size({v, {u}}, cardinalities, n_classes);
   }
 }
@@ -115,7 +107,7 @@ CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_cla
   std::uint64_t total = 0;
   for (std::size_t f = 0; f < n; ++f) {
     single_offsets_.push_back(static_cast<std::size_t>(total));
-    total = saturating_sum(total, checked_table_size({f, {}}, cardinalities_, n_classes_));
+    total = saturating_add(total, checked_table_size({f, {}}, cardinalities_, n_classes_));
   }
   check_total(total);  // so that offsets below are right
   single_offsets_.push_back(static_cast<std::size_t>(total));
@@ -124,12 +116,12 @@ CountSet::CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_cla
     for (std::size_t u = 0; u < n; ++u) {
       pair_offsets_.push_back(static_cast<std::size_t>(total));
       const std::uint64_t behind = single_offsets_[n] - single_offsets_[u + 1];  // cells of all later features
-      total = saturating_sum(total, saturating_product(cardinalities_[u], behind));
+      total = saturating_add(total, saturating_multiply(cardinalities_[u], behind));
     }
   }
   for (const Family& family : families_) {
     family_offsets_.push_back(static_cast<std::size_t>(total));
-    total = saturating_sum(total, checked_table_size(family, cardinalities_, n_classes_));
+    total = saturating_add(total, checked_table_size(family, cardinalities_, n_classes_));
   }
   check_total(total);
   family_offsets_.push_back(static_cast<std::size_t>(total));

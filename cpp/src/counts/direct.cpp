@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace tanager::internal {
@@ -31,16 +32,13 @@ void add_codes(const T* codes, std::size_t n, std::uint32_t stride, T missing, I
 }
 
 void add_column(const Column& column, std::size_t begin, std::size_t n, std::uint32_t stride, Indices& indices) {
-  const auto add = [&](const auto* codes, auto missing) {
+  column.visit([&]<class T>(std::span<const T> codes) {
+    const T missing = std::numeric_limits<T>::max();
     if (column.has_missing())
-      add_codes<true>(codes + begin, n, stride, missing, indices);
+      add_codes<true>(codes.data() + begin, n, stride, missing, indices);
     else
-      add_codes<false>(codes + begin, n, stride, missing, indices);
-  };
-  if (column.is_wide())
-    add(column.wide().data(), kMissing);
-  else
-    add(column.narrow().data(), kMissing8);
+      add_codes<false>(codes.data() + begin, n, stride, missing, indices);
+  });
 }
 
 }  // namespace

@@ -41,10 +41,7 @@ void scale_codes(const T* codes, std::size_t n, std::uint32_t last_slot, std::si
 void scale_column(const Column& column, std::size_t begin, std::size_t n, std::size_t stride, const Indices& base,
                   Indices& out) {
   const auto last_slot = static_cast<std::uint32_t>(slots(column) - 1);
-  if (column.is_wide())
-    scale_codes(column.wide().data() + begin, n, last_slot, stride, base, out);
-  else
-    scale_codes(column.narrow().data() + begin, n, last_slot, stride, base, out);
+  column.visit([&](auto codes) { scale_codes(codes.data() + begin, n, last_slot, stride, base, out); });
 }
 
 void increment(const Indices& indices, std::size_t n, std::uint32_t* work, std::size_t cells, std::size_t copies) {

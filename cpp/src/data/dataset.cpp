@@ -34,8 +34,7 @@ Column gather(std::span<const T> codes, std::uint32_t n_values, std::span<const 
 }
 
 Column gather(const Column& column, std::span<const std::size_t> rows) {
-  return column.is_wide() ? gather(column.wide(), column.n_values(), rows)
-                          : gather(column.narrow(), column.n_values(), rows);
+  return column.visit([&](auto codes) { return gather(codes, column.n_values(), rows); });
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ std::vector<std::string_view> ArrowStrings::number(std::span<std::int32_t> numbe
     }
     out += chunk.length;
   }
-  return index.strings();
+  return index.keys();
 }
 
 }  // namespace tanager

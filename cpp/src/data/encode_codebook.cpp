@@ -1,13 +1,16 @@
 #include "tanager/encode.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 
+#include "data/integer_index.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {
+
+using namespace internal;
+
 namespace {
 
 // Tables up to this many entries stay in the second-level cache; wider key ranges are hashed.
@@ -19,39 +22,6 @@ std::uint64_t distance(std::int64_t from, std::int64_t to) {
 }
 
 }  // namespace
-
-IntegerIndex::IntegerIndex(std::size_t expected) : slots_(std::bit_ceil(2 * expected + 2), kNone) {}
-
-std::size_t IntegerIndex::slot(std::int64_t key) const {
-  // Fold, multiply, take the top bits: they depend on every bit of the key, so neither small integers nor the bit
-  // patterns of whole doubles (all zeros at the bottom) crowd together.
-  const auto bits = static_cast<std::uint64_t>(key);
-  const std::size_t mask = slots_.size() - 1;
-  auto at = static_cast<std::size_t>(((bits ^ (bits >> 32)) * 0x9E3779B97F4A7C15ULL) >> (64 - std::bit_width(mask)));
-  while (slots_[at] != kNone && keys_[slots_[at]] != key) at = (at + 1) & mask;
-  return at;
-}
-
-std::uint32_t IntegerIndex::find(std::int64_t key) const {
-  return slots_[slot(key)];
-}
-
-std::uint32_t IntegerIndex::insert(std::int64_t key) {
-  std::size_t at = slot(key);
-  if (slots_[at] != kNone) return slots_[at];
-  if (2 * (keys_.size() + 1) > slots_.size()) {
-    grow();
-    at = slot(key);
-  }
-  slots_[at] = static_cast<std::uint32_t>(keys_.size());
-  keys_.push_back(key);
-  return slots_[at];
-}
-
-void IntegerIndex::grow() {
-  slots_.assign(4 * slots_.size(), kNone);
-  for (std::uint32_t i = 0; i < keys_.size(); ++i) slots_[slot(keys_[i])] = i;
-}
 
 CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<std::uint32_t>(keys.size())) {
   if (keys.size() > kMaxValues)
@@ -80,9 +50,10 @@ CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<st
     return;
   }
   kind_ = Kind::kHash;
-  index_ = IntegerIndex(keys.size());
+  IntegerIndex index(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i)
-    if (index_.insert(keys[i]) != i) refuse_twice(keys[i]);
+    if (index.insert(keys[i]) != i) refuse_twice(keys[i]);
+  index_ = std::make_shared<const IntegerIndex>(std::move(index));
 }
 
 CodeBook CodeBook::from_table(std::vector<Code> codes, std::uint32_t n_codes) {
@@ -96,7 +67,7 @@ CodeBook CodeBook::from_table(std::vector<Code> codes, std::uint32_t n_codes) {
 
 Code CodeBook::find(std::int64_t key) const {
   if (kind_ == Kind::kHash) {
-    const std::uint32_t at = index_.find(key);
+    const std::uint32_t at = index_->find(key);
     return at == IntegerIndex::kNone ? kMissing : static_cast<Code>(at);
   }
   if (key < first_ || key > last_) return kMissing;

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "data/integer_index.hpp"
 #include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "tanager/encode.hpp"

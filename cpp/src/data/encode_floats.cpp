@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "data/integer_index.hpp"
 #include "support/check_stop.hpp"
 #include "tanager/encode.hpp"
 

@@ -20,8 +20,10 @@ std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
   return state ^ (state >> 29);
 }
 
-/// Eight bytes at a time, the last eight overlapping those before, so that no byte is handled alone.
-std::uint64_t hash(std::string_view text) {
+}  // namespace
+
+std::uint64_t HashText::operator()(std::string_view text) const {
+  // Eight bytes at a time, the last eight overlapping those before, so that no byte is handled alone.
   const char* p = text.data();
   const std::size_t n = text.size();
   std::uint64_t state = mix(0x2545F4914F6CDD1DULL, n);
@@ -37,39 +39,6 @@ std::uint64_t hash(std::string_view text) {
   return mix(state, state >> 32);
 }
 
-}  // namespace
-
-StringIndex::StringIndex() : slots_(256) {}
-
-std::uint32_t StringIndex::insert(std::string_view text) {
-  const std::uint64_t hashed = hash(text);
-  const auto tag = static_cast<std::uint32_t>(hashed >> 32);
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = static_cast<std::size_t>(hashed) & mask;; at = (at + 1) & mask) {
-    Slot& slot = slots_[at];
-    if (slot.position == kNone) {
-      const auto position = static_cast<std::uint32_t>(strings_.size());
-      slot = {tag, position};
-      strings_.push_back(text);
-      if (2 * strings_.size() > slots_.size()) grow();
-      return position;
-    }
-    if (slot.tag == tag && strings_[slot.position] == text) return slot.position;
-  }
-}
-
-void StringIndex::grow() {
-  std::vector<Slot> larger(4 * slots_.size());
-  const std::size_t mask = larger.size() - 1;
-  for (std::uint32_t position = 0; position < strings_.size(); ++position) {
-    const std::uint64_t hashed = hash(strings_[position]);
-    std::size_t at = static_cast<std::size_t>(hashed) & mask;
-    while (larger[at].position != kNone) at = (at + 1) & mask;
-    larger[at] = {static_cast<std::uint32_t>(hashed >> 32), position};
-  }
-  slots_ = std::move(larger);
-}
-
 }  // namespace tanager::internal
 
 namespace tanager {
@@ -83,7 +52,7 @@ std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t 
   for (std::size_t i = 0; i < numbers.size(); ++i, data += stride) {
     if (i % kStepsPerCheck == 0) check_stop();
     numbers[i] = static_cast<std::int32_t>(index.insert({data, size}));
-    if (index.strings().size() > first_rows.size()) first_rows.push_back(static_cast<std::int64_t>(i));
+    if (index.keys().size() > first_rows.size()) first_rows.push_back(static_cast<std::int64_t>(i));
   }
   return first_rows;
 }

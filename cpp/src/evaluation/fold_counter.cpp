@@ -58,16 +58,11 @@ Dataset with_folds(const Dataset& data, std::span<const std::uint32_t> folds, st
   return Dataset(data.features(), n_classes <= kMaxNarrowValues ? joint(std::uint8_t{}) : joint(std::uint16_t{}));
 }
 
-/// Calls visit(table of a set, the same table of another) for the class counts and all tables.
+/// Calls visit(counts of a set, those of another) for the classes and then for the cells of all tables.
 template <class Visit>
-void for_each_table(CountSet& a, const CountSet& b, Visit visit) {
-  const std::size_t n = a.n_features();
+void for_all_counts(CountSet& a, const CountSet& b, Visit visit) {
   visit(a.class_counts(), b.class_counts());
-  for (std::size_t f = 0; f < n; ++f) visit(a.single(f), b.single(f));
-  if (a.scope() == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) visit(a.pair(u, v), b.pair(u, v));
-  for (std::size_t i = 0; i < a.families().size(); ++i) visit(a.family(i), b.family(i));
+  visit(a.cells(), b.cells());
 }
 
 /// The coding that keeps the values marked as used, in their order; nothing moves if that is all of them.
@@ -151,7 +146,7 @@ FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> fam
   if (n_folds_ > 0 && cells * factor <= kMaxCellsOfFolds && factor * data_.n_classes() <= kMaxValues) {
     by_fold_ = count(with_folds(data_, folds, n_folds_), scope_, families_, threads);
     total_ = CountSet(cardinalities, data_.n_classes(), scope_, families_);
-    for_each_table(*total_, *by_fold_, [&](std::span<double> sums, std::span<const double> parts) {
+    for_all_counts(*total_, *by_fold_, [&](std::span<double> sums, std::span<const double> parts) {
       const std::size_t s = data_.n_classes();
       for (std::size_t i = 0; i < sums.size(); i += s)
         for (std::size_t fold = 0; fold < n_folds_; ++fold)
@@ -192,7 +187,7 @@ TrainingFold FoldCounter::train_without(std::size_t fold, const std::vector<Give
   if (!by_fold_ || fold >= n_folds_)
     throw InvalidInput(join_text("fold ", fold, " was asked for, but ", by_fold_ ? n_folds_ : 0, " are known"));
   CountSet counts = *total_;
-  for_each_table(counts, *by_fold_, [&](std::span<double> rest, std::span<const double> parts) {
+  for_all_counts(counts, *by_fold_, [&](std::span<double> rest, std::span<const double> parts) {
     const std::size_t s = data_.n_classes();
     for (std::size_t i = 0; i < rest.size(); i += s)
       for (std::size_t c = 0; c < s; ++c) rest[i + c] -= parts[i * n_folds_ + fold * s + c];

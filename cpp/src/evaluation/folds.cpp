@@ -41,10 +41,7 @@ std::vector<std::uint32_t> stratified_folds(const Column& classes, std::uint32_t
   if (classes.has_missing()) throw InvalidInput("every row needs a class, but some class codes are missing");
   std::vector<std::uint32_t> folds(classes.size());
   Random random(seed, kFoldTask);
-  if (classes.is_wide())
-    deal(classes.wide(), classes.n_values(), n_folds, random, folds);
-  else
-    deal(classes.narrow(), classes.n_values(), n_folds, random, folds);
+  classes.visit([&](auto codes) { deal(codes, classes.n_values(), n_folds, random, folds); });
   return folds;
 }
 

@@ -50,10 +50,7 @@ void gather_any(const Column& column, std::span<const std::size_t> rows, const R
   for (const std::size_t row : rows)
     if (row >= column.size())
       throw InvalidInput(join_text("row ", row, " was asked for, but the table has ", column.size(), " rows"));
-  if (column.is_wide())
-    gather(column.wide(), rows, recoding, out);
-  else
-    gather(column.narrow(), rows, recoding, out);
+  column.visit([&](auto codes) { gather(codes, rows, recoding, out); });
 }
 
 Column gathered(const Column& column, std::span<const std::size_t> rows, const Recoding& recoding,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "support/pairs.hpp"
+
 namespace tanager::internal {
 namespace {
 

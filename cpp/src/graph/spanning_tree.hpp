@@ -9,11 +9,6 @@
 
 namespace tanager::internal {
 
-/// Position of the pair u < v among all pairs of n nodes, in the order (0,1), (0,2), ..., (1,2), ...
-inline std::size_t pair_index(std::size_t u, std::size_t v, std::size_t n) {
-  return u * (2 * n - u - 1) / 2 + (v - u - 1);
-}
-
 /// Edges of the maximum spanning forest, leaving out edges of negative weight; equal weights go to the lowest pair
 /// index. `weights` has one entry per pair. O(n^2) time (Prim), O(n) memory.
 std::vector<std::pair<std::size_t, std::size_t>> maximum_spanning_forest(std::size_t n,

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/saturating.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager::internal {
@@ -27,18 +28,6 @@ T load_little(const std::byte* bytes) {
 template <std::unsigned_integral T>
 void store_little(T value, std::byte* bytes) {
   for (std::size_t i = 0; i < sizeof(T); ++i) bytes[i] = static_cast<std::byte>((value >> (8 * i)) & 0xFF);
-}
-
-/// a * b, or the largest number if that is too large to be held.
-constexpr std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
-  return a != 0 && b > kLargest / a ? kLargest : a * b;
-}
-
-/// a + b, or the largest number if that is too large to be held.
-constexpr std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
-  return b > kLargest - a ? kLargest : a + b;
 }
 
 /// Appends to a growing buffer.

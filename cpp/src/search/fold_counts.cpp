@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/spanning_tree.hpp"
+#include "support/pairs.hpp"
 #include "tanager/counts.hpp"
 
 namespace tanager::internal {

@@ -1,9 +1,7 @@
 #include "search/joint_values.hpp"
 
-#include <bit>
-#include <limits>
-
 #include "search/kernels.hpp"
+#include "support/flat_index.hpp"
 
 namespace tanager::internal {
 
@@ -15,22 +13,9 @@ std::vector<std::uint32_t> cells_of_rows(const SearchRows& rows, std::span<const
 }
 
 std::size_t number_distinct(std::vector<std::uint32_t>& values) {
-  // Open addressing in a table at most half full; multiplying by an odd number spreads neighbors over the upper bits.
-  constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
-  struct Slot {
-    std::uint32_t value, number;
-  };
-  const auto bits = static_cast<int>(std::bit_width(2 * values.size() + 1));
-  std::vector<Slot> slots(std::size_t{1} << bits, Slot{0, kFree});
-  const std::size_t mask = slots.size() - 1;
-  std::uint32_t n_distinct = 0;
-  for (std::uint32_t& value : values) {
-    std::size_t at = (std::uint64_t{value} * 0x9E3779B97F4A7C15ULL) >> (64 - bits);
-    while (slots[at].number != kFree && slots[at].value != value) at = (at + 1) & mask;
-    if (slots[at].number == kFree) slots[at] = {value, n_distinct++};
-    value = slots[at].number;
-  }
-  return n_distinct;
+  FlatIndex<std::uint32_t> index(values.size());
+  for (std::uint32_t& value : values) value = index.insert(value);
+  return index.size();
 }
 
 ClassCounts::ClassCounts(const SearchRows& rows, std::size_t n_cells, std::span<const std::uint32_t> cell)

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/spanning_tree.hpp"
+#include "support/pairs.hpp"
 #include "support/parallel.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"

@@ -10,6 +10,7 @@
 #include "graph/elimination.hpp"
 #include "graph/spanning_tree.hpp"
 #include "parameters/class_prior.hpp"
+#include "support/pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"

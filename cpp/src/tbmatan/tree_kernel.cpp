@@ -9,6 +9,7 @@
 #include "simd/for_isa.hpp"
 #include "simd/vec.hpp"
 #include "simd/vector_log.hpp"
+#include "support/pairs.hpp"
 
 namespace tanager::internal {
 namespace {
@@ -106,7 +107,7 @@ TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, 
   for (std::size_t i = 0; i < kParts; ++i) all.part[i] = V{} + 1.0;
   for (std::size_t k = 0; k + 1 < n; ++k) {
     const std::int32_t *of_k = plan.exponents.data() + k * n, largest = plan.largest[k];
-    const double* row = w + dense_slot(k, k + 1, n) * stride;
+    const double* row = w + pair_index(k, k + 1, n) * stride;
     for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = V{};
     for (std::size_t j = k + 1; j < n; ++j) {
       weight.load(row + (j - k - 1) * stride);
@@ -125,7 +126,7 @@ TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, 
       for (std::size_t i = 0; i < kParts; ++i) share.part[i] *= sum.part[i];
       const std::int32_t *of_a = plan.exponents.data() + a * n, lack = largest - of_k[a];
       const double* from = row + (a - k) * stride;
-      double* to = w + dense_slot(a, a + 1, n) * stride;
+      double* to = w + pair_index(a, a + 1, n) * stride;
       for (std::size_t b = a + 1; b < n; ++b, from += stride, to += stride) {
         const double factor = power(lack + of_a[b] - of_k[b]);
         weight.load(from);

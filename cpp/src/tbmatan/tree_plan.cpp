@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "graph/scaled.hpp"
-#include "graph/spanning_tree.hpp"
+#include "support/pairs.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tbmatan/pairs.hpp"
@@ -361,7 +361,7 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   }
   for (std::size_t e = 0; e < edges.size(); ++e) {
     const auto [u, v] = edges[e];
-    const std::size_t slot = plan.is_dense ? dense_slot(std::min(position[u], position[v]),
+    const std::size_t slot = plan.is_dense ? pair_index(std::min(position[u], position[v]),
                                                         std::max(position[u], position[v]), plan.n_features)
                                            : e;
     plan.edges.push_back(

@@ -53,7 +53,7 @@ struct TreePlan {
   std::vector<PlanRun> runs;
   std::vector<PlanUpdate> updates;
   // In place of them, where next to nothing can be left out: all nodes one after the other. The slot of a pair of
-  // positions i < j in that order is dense_slot(i, j, n).
+  // positions i < j in that order is pair_index(i, j, n).
   bool is_dense = false;
   std::vector<std::int32_t> exponents;     // of scales, [i][j], from one of them on
   std::vector<double> negative_powers;     // 2^-k for k = 0, 1, ..., and zero where no double is left
@@ -68,10 +68,6 @@ struct TreePlan {
   /// All tree sums are to be multiplied by two to this power: the scales that were taken out.
   std::int64_t scale = 0;
 };
-
-inline std::size_t dense_slot(std::size_t i, std::size_t j, std::size_t n) {
-  return i * (2 * n - i - 1) / 2 + (j - i - 1);
-}
 
 /// Edges and updates that cannot change any tree sum by more than 1e-16 in all are left out if `prune`. Gives nothing
 /// if lifts or weights differ by so much that a plan would not be safe. Throws InvalidInput, stating the need, if it

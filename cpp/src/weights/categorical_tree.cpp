@@ -21,12 +21,6 @@ constexpr T kMissingCode = std::is_same_v<T, std::uint8_t> ? kMissing8 : kMissin
 /// A table is counted if it is not much larger than the number of rows, which are sorted otherwise.
 constexpr std::size_t kCellsPerRow = 8, kSmallTable = 64;
 
-/// Calls use(codes) with the codes in their width.
-template <class Use>
-auto with_codes(const Column& column, Use use) {
-  return column.is_wide() ? use(column.wide().data()) : use(column.narrow().data());
-}
-
 /// What splitting off `part` of `all` adds to the gain.
 double difference(std::span<const double> terms, std::uint32_t part, std::uint32_t all) {
   return terms[part] + terms[all - part] - terms[all];
@@ -44,13 +38,13 @@ CategoricalTree::CategoricalTree(const Dataset& data, std::vector<std::size_t> f
     : data_(data), features_(std::move(features)), terms_(terms), class_counts_(data.n_classes()) {}
 
 bool CategoricalTree::is_pure(std::span<const std::uint32_t> rows) const {
-  return with_codes(data_.target(), [&](const auto* codes) {
+  return data_.target().visit([&](auto codes) {
     return std::ranges::all_of(rows, [&](std::uint32_t row) { return codes[row] == codes[rows[0]]; });
   });
 }
 
 bool CategoricalTree::varies(std::size_t feature, std::span<const std::uint32_t> rows) const {
-  return with_codes(data_.feature(feature), [&]<class T>(const T* codes) {
+  return data_.feature(feature).visit([&]<class T>(std::span<const T> codes) {
     T first = kMissingCode<T>;
     for (const std::uint32_t row : rows) {
       if (codes[row] == first || codes[row] == kMissingCode<T>) continue;
@@ -67,12 +61,12 @@ bool CategoricalTree::any_varies(std::span<const std::size_t> features, std::spa
 
 std::optional<TreeSplit> CategoricalTree::best_split(std::span<const std::uint32_t> rows) {
   classes_.resize(rows.size());
-  with_codes(data_.target(), [&](const auto* codes) {
+  data_.target().visit([&](auto codes) {
     for (std::size_t i = 0; i < rows.size(); ++i) classes_[i] = codes[rows[i]];
   });
   TreeSplit best;
   for (const std::size_t f : features_)
-    with_codes(data_.feature(f), [&](const auto* codes) { try_feature(f, codes, rows, best); });
+    data_.feature(f).visit([&](auto codes) { try_feature(f, codes.data(), rows, best); });
   if (best.gain == 0) return std::nullopt;
   return best;
 }
@@ -148,7 +142,7 @@ void CategoricalTree::try_sorted(std::size_t feature, const T* codes, std::span<
 
 /// Puts the rows with the value first, both sides in the order they had, and returns how many those are.
 std::size_t CategoricalTree::divide(const TreeSplit& split, std::span<std::uint32_t> rows) {
-  return with_codes(data_.feature(split.feature), [&]<class T>(const T* codes) {
+  return data_.feature(split.feature).visit([&]<class T>(std::span<const T> codes) {
     std::size_t with = 0, without = 0;
     for (const std::uint32_t row : rows) {
       with += codes[row] == split.value ? 1U : 0U;

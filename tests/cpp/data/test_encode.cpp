@@ -311,7 +311,7 @@ TEST(strings_are_numbered_in_order_of_appearance) {
     wrong += index.insert(text) != number ? 1 : 0;
   }
   CHECK_EQ(wrong, 0U);
-  CHECK_EQ(index.strings().size(), expected.size());
+  CHECK_EQ(index.keys().size(), expected.size());
 
   const char fixed[] = "ab\0cd\0ab\0\0\0\0";
   std::vector<std::int32_t> numbers(4);

@@ -7,6 +7,7 @@
 #include "check.hpp"
 #include "graph/spanning_tree.hpp"
 #include "random_networks.hpp"
+#include "support/pairs.hpp"
 #include "support/special.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_parameters.hpp"
