@@ -449,7 +449,7 @@ def test_tables_are_judged_by_the_papers_rule_to_stop() -> None:
     rule = elr.learner("ELR", short=False)
     assert (rule.tune_by, rule.tune_rule) == ("error", "median")
     assert elr.learner("ELR", short=True).max_iter == elr.SHORT["max_iter"]
-    assert elr.learner(elr.LIKELIHOOD, short=False).tune_by == "loglik"
+    assert elr.learner(elr.LIKELIHOOD, short=False).tune_by == "cll"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old versions of matplotlib, of a new parser

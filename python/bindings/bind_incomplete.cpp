@@ -28,7 +28,7 @@ ClimbMethod climb_method(const std::string& name) {
 }
 
 TuneBy tune_of(const std::string& name) {
-  return chosen<TuneBy>("what to tune by", name, {{"error", TuneBy::kError}, {"loglik", TuneBy::kLogLikelihood}});
+  return chosen<TuneBy>("what to tune by", name, {{"error", TuneBy::kError}, {"cll", TuneBy::kCll}});
 }
 
 TuneRule rule_of(const std::string& name) {
@@ -148,7 +148,7 @@ void bind_incomplete(py::module_& m) {
   m.def("estimate_elr", &elr, py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("alpha") = 1.0,
         py::arg("class_prior") = std::vector<double>(), py::arg("optimizer") = "cg", py::arg("l2") = 0.0,
         py::arg("tol") = 1e-6, py::arg("max_iter") = 100, py::arg("fold_of_row").noconvert() = py::none(),
-        py::arg("tune_by") = "loglik", py::arg("tune_rule") = "mean", py::arg("patience") = 20,
+        py::arg("tune_by") = "cll", py::arg("tune_rule") = "mean", py::arg("patience") = 20,
         py::arg("max_cells") = kMaxCliqueCells, py::arg("report") = py::none(), py::arg("threads") = 1);
   py::class_<RowLikelihood>(m, "RowLikelihood")
       .def(py::init(&make_rows), py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("goal"),

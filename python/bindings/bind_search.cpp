@@ -30,7 +30,7 @@ SearchMethod method_of(const std::string& name) {
 
 SearchObjective objective_of(const std::string& name) {
   return chosen<SearchObjective>("the objective", name,
-                                 {{"accuracy", SearchObjective::kAccuracy}, {"log_score", SearchObjective::kLogScore}});
+                                 {{"accuracy", SearchObjective::kAccuracy}, {"cll", SearchObjective::kCll}});
 }
 
 std::string name_of(SearchStop stop) {

@@ -475,7 +475,7 @@ def estimate_elr(
     tol: float = 1e-6,
     max_iter: int = 100,
     fold_of_row: npt.NDArray[np.uint32] | None = None,
-    tune_by: str = "loglik",
+    tune_by: str = "cll",
     tune_rule: str = "mean",
     patience: int = 20,
     max_cells: int = 16777216,

@@ -112,7 +112,8 @@ _MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, Rec
 
 
 def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
-    clf = _estimators()[settings["estimator"]](**{k: _from_json(v) for k, v in settings["params"].items()})
+    kind = settings["estimator"]
+    clf = _estimators()[kind](**_read_params(kind, settings["params"]))
     clf._check_settings()
     if not isinstance(model.classifier, clf._core_type):
         raise TypeError(f"a {type(clf).__name__} cannot predict with a {type(model.classifier).__name__}")
@@ -133,7 +134,7 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     threshold = settings.get("dependence_threshold")
     if threshold is not None and (type(threshold) not in (int, float) or not threshold >= 0):
         raise ValueError(f"a threshold of dependence must be a number that is not negative, but is {threshold!r:.50}")
-    clf._adopt(schema, encoder, classes, replace(_learned(model), shown=shown, threshold=threshold))
+    clf._adopt(schema, encoder, classes, replace(_learned(model), attributes=shown, threshold=threshold))
     return clf
 
 
@@ -182,7 +183,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     trace, of_parameters = clf.__dict__.get("search_trace_"), clf.__dict__.get("parameter_trace_")
     trace = None if isinstance(trace, FitTrace) else trace
     shown, threshold = _shown(clf), clf.__dict__.get("dependence_threshold_")
-    learned = replace(found, trace=trace, shown=shown, parameter_trace=of_parameters, threshold=threshold)
+    learned = replace(found, trace=trace, attributes=shown, parameter_trace=of_parameters, threshold=threshold)
     clf._adopt(clf._schema, clf._encoder, clf.classes_, learned)
     return state
 
@@ -310,8 +311,22 @@ def _from_json(value: Any) -> Any:
     if isinstance(value, dict) and "dict" in value:
         return {_key(_from_json(k)): _from_json(v) for k, v in value["dict"]}
     if isinstance(value, dict):
-        return _settings_classes()[value["object"]](**{k: _from_json(v) for k, v in value["params"].items()})
+        return _settings_classes()[value["object"]](**_read_params(value["object"], value["params"]))
     return value
+
+
+#: Settings and values that were renamed since some files were written.
+_RENAMED_SETTINGS = {("TANClassifier", "criterion"): "structure_score"}
+_RENAMED_VALUES = {("objective", "log_score"): "cll", ("tune_by", "loglik"): "cll"}
+
+
+def _read_params(kind: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a classifier or learner by their current names."""
+    result = {}
+    for stored_name, stored in params.items():
+        name, value = _RENAMED_SETTINGS.get((kind, stored_name), stored_name), _from_json(stored)
+        result[name] = _RENAMED_VALUES.get((name, value), value) if isinstance(value, str) else value
+    return result
 
 
 def _key(value: Any) -> Any:

@@ -151,11 +151,7 @@ def check_search(fitted, learner) -> None:
     limit = getattr(learner, "max_parents", 1)
     if not isinstance(learner, (st.ForwardJoin, st.BackwardJoin)):
         assert all(len(p) <= limit for p in fitted.structure.parents)
-    if (
-        learner.objective != "log_score"
-        or not isinstance(learner.cv, np.ndarray)
-        or len(learner.cv) != len(fitted.rows.y)
-    ):
+    if learner.objective != "cll" or not isinstance(learner.cv, np.ndarray) or len(learner.cv) != len(fitted.rows.y):
         return
     rows, s, of_folds = fitted.rows, fitted.structure, []
     folds = np.unique(learner.cv, return_inverse=True)[1]
@@ -196,7 +192,7 @@ def search_settings(rng) -> dict:
         "cv": int(rng.integers(2, 4)),
         "epsilon": float(rng.choice([0.0, 0.01])),
         "alpha": float(rng.choice([0.5, 1.0])),
-        "objective": str(rng.choice(["accuracy", "log_score"])),
+        "objective": str(rng.choice(["accuracy", "cll"])),
     }
 
 
@@ -378,7 +374,7 @@ OF_PARAMETERS = {
     "EM": (lambda rng: pa.EM(pick(rng, 0.5, 1.0), max_iter=300), check_em),
     "APN": (lambda rng: pa.APN(1.0, pick(rng, "cg", "lbfgs"), max_iter=300), check_em),
     "ELR": (
-        lambda rng: pa.ELR(1.0, pick(rng, "cg", "lbfgs"), 20, pick(rng, None, "loglik"), cv=2, l2=pick(rng, 0.0, 0.5)),
+        lambda rng: pa.ELR(1.0, pick(rng, "cg", "lbfgs"), 20, pick(rng, None, "cll"), cv=2, l2=pick(rng, 0.0, 0.5)),
         check_elr,
     ),
 }

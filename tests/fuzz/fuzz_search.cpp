@@ -20,7 +20,7 @@ Problem read_problem(fuzz::Input& input) {
   SearchOptions options;
   options.method = input.choose({SearchMethod::kHillClimb, SearchMethod::kHillClimb, SearchMethod::kSuperParent,
                                  SearchMethod::kForwardJoin, SearchMethod::kBackwardJoin});
-  options.objective = input.choose({SearchObjective::kAccuracy, SearchObjective::kLogScore});
+  options.objective = input.choose({SearchObjective::kAccuracy, SearchObjective::kCll});
   const bool climbs = options.method == SearchMethod::kHillClimb;
   const bool joins = options.method == SearchMethod::kForwardJoin || options.method == SearchMethod::kBackwardJoin;
   const auto classes =

@@ -107,7 +107,7 @@ class Judge {
  private:
   Interval score_row(const std::vector<double>& joint, std::size_t label) const {
     const double best = *std::max_element(joint.begin(), joint.end());
-    if (p_.options.objective == SearchObjective::kLogScore) {
+    if (p_.options.objective == SearchObjective::kCll) {
       double sum = 0;
       for (const double log : joint) sum += best == -kInfinity ? 1 : std::exp(log - best);
       const double score = (best == -kInfinity ? 0 : joint[label] - best) - std::log(sum);

@@ -125,9 +125,9 @@ struct ApnOptions {
 FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
                        int threads = 1);
 
-/// What tells how many iterations are best for rows held out. Of equally many errors the last one counts, unless the
-/// start is among them: it is left only for what is better.
-enum class TuneBy { kError, kLogLikelihood };
+/// What tells how many iterations are best for rows held out: their errors, or their conditional log-likelihood (CLL).
+/// Of equally many errors the last one counts, unless the start is among them: it is left only for what is better.
+enum class TuneBy { kError, kCll };
 /// Of several folds: the iteration where the mean over all is best, or the median of each fold's best.
 enum class TuneRule { kMean, kMedian };
 
@@ -144,7 +144,7 @@ struct ElrOptions {
   std::size_t max_iter = 100;
   /// The fold of every row, if the number of iterations is to be tuned; otherwise empty.
   std::vector<std::uint32_t> fold_of_row = {};
-  TuneBy tune_by = TuneBy::kLogLikelihood;
+  TuneBy tune_by = TuneBy::kCll;
   TuneRule tune_rule = TuneRule::kMean;
   /// Tuning ends when so many iterations brought nothing better for the rows held out.
   std::size_t patience = 20;

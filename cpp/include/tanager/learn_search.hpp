@@ -24,7 +24,7 @@ enum class SearchMethod {
 /// What is averaged over the folds. Both are to be made large.
 enum class SearchObjective {
   kAccuracy,  ///< share of test rows whose class is predicted
-  kLogScore   ///< mean of ln P(class | features) over the test rows
+  kCll        ///< mean conditional log-likelihood: of ln P(class | features) over the test rows
 };
 
 struct Arc {

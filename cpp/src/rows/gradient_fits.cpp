@@ -234,7 +234,7 @@ std::vector<double> Tuning::mean() const {
 }
 
 std::vector<double> Tuning::curve(const Fold& fold) const {
-  if (options_.tune_by == TuneBy::kLogLikelihood) return fold.held_out;
+  if (options_.tune_by == TuneBy::kCll) return fold.held_out;
   std::vector<double> right = fold.error;
   for (double& value : right) value = -value;
   return right;
@@ -250,7 +250,7 @@ std::size_t Tuning::first_best(const std::vector<double>& curve) {
 // and its figures 11 and 12.
 std::size_t Tuning::chosen(const std::vector<double>& curve, double tolerance, std::size_t n_steps) const {
   const std::size_t first = first_best(curve);
-  if (options_.tune_by == TuneBy::kLogLikelihood) return first;
+  if (options_.tune_by == TuneBy::kCll) return first;
   const double least = curve[first] - tolerance;  // sums of weights may differ where they are equal on paper
   if (curve[0] >= least) return 0;
   std::size_t last = n_steps;

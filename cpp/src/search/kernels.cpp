@@ -326,7 +326,7 @@ bool is_correct(const CandidateBlock& block, const double* sums) {
   return true;
 }
 
-double log_score(const CandidateBlock& block, const double* sums) {
+double log_posterior(const CandidateBlock& block, const double* sums) {
   if (block.width == 1) {
     // ln P(label) = -ln(1 + e^-d), with d in favor of the label
     const double d = block.label == 1 ? sums[0] : -sums[0];

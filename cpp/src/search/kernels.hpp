@@ -96,6 +96,6 @@ void sum_accuracies(std::span<const OpenFold> folds, const std::uint8_t* codes, 
 bool is_correct(const CandidateBlock& block, const double* sums);
 
 /// ln P(label | row) for sums[width].
-double log_score(const CandidateBlock& block, const double* sums);
+double log_posterior(const CandidateBlock& block, const double* sums);
 
 }  // namespace tanager::internal

@@ -213,7 +213,7 @@ void SearchScorer::evaluate_values(const Candidate& candidate, const Base& base,
   const auto weights = rows_.data().weights();
   std::vector<double> values(rows_.n_rows());
   const auto value = [&](const CandidateBlock& block, const double* sums) {
-    return objective_ == SearchObjective::kLogScore ? log_score(block, sums) : is_correct(block, sums) ? 1.0 : 0.0;
+    return objective_ == SearchObjective::kCll ? log_posterior(block, sums) : is_correct(block, sums) ? 1.0 : 0.0;
   };
   for (const RowSegment& segment : segments_)
     for (std::size_t first = segment.begin; first < segment.end; first += kSearchBlock) {
@@ -351,7 +351,7 @@ ScoredMove SearchScorer::best_of(std::span<const Move> moves, const MoveGenerato
     super_parents_ = std::make_unique<SuperParentSums>(rows_, tables_, memory_limit_, isa_);
   scores_.resize(moves.size());
   const double work_per_move =
-      static_cast<double>(rows_.n_rows() * tables_.width()) * (objective_ == SearchObjective::kLogScore ? 8.0 : 1.0);
+      static_cast<double>(rows_.n_rows() * tables_.width()) * (objective_ == SearchObjective::kCll ? 8.0 : 1.0);
   const std::size_t least = 4 * team_.size();
   std::size_t done = 0;
   for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {

@@ -27,7 +27,7 @@ class SearchStep:
     Attributes
     ----------
     change : str
-        What it changed, such as "maint -> buying"; "start" for the structure that the search began with.
+        What it changed, such as "maint -> buying"; "initial structure" for the first step.
     score : float
         Mean of `fold_scores`.
     fold_scores : tuple of float
@@ -51,7 +51,7 @@ class SearchTrace(Sequence[SearchStep]):
     Attributes
     ----------
     objective : str
-        What the scores are: "accuracy" or "log_score".
+        What the scores are: "accuracy" or "cll".
     stopped : str
         Why the search ended: "no improvement", "nothing left", "perfect", "step limit", "time limit" or "interrupted".
     n_candidates : int
@@ -109,6 +109,9 @@ class SearchTrace(Sequence[SearchStep]):
         return "\n".join([head, *lines])
 
 
+#: Objectives of a search in words.
+OBJECTIVES = {"accuracy": "accuracy", "cll": "mean conditional log-likelihood"}
+
 SEARCH_ENDS = {
     "no improvement": "no candidate was enough better",
     "nothing left": "no candidate was left",
@@ -123,7 +126,7 @@ def search_text(trace: SearchTrace) -> str:
     """Return what a search did, as sentences and a line per step."""
     steps, scores = list(trace), trace.scores
     gained = float(scores[-1] - scores[0])
-    objective = trace.objective.replace("_", " ")
+    objective = OBJECTIVES.get(trace.objective, trace.objective)
     spread = float(trace.fold_scores[-1].std())
     end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
     found = f"{plural(len(steps) - 1, 'step')} among {plural(trace.n_candidates, 'candidate')}"

@@ -289,8 +289,8 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
     ) -> TrainingContext:
         return TrainingContext(
             counts=counts,
-            rows=rows,
-            kept=kept,
+            load_rows=rows,
+            row_mask=kept,
             feature_names=schema.feature_names,
             class_name=schema.class_name,
             class_prior=check_class_prior(self.class_prior, n_classes),
@@ -319,7 +319,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
         # What this fit has to show replaces all that an earlier one showed.
-        shown: dict[str, Any] = {**learned.shown}
+        shown: dict[str, Any] = {**learned.attributes}
         if learned.parameter_trace is not None:
             shown |= {"parameter_trace_": learned.parameter_trace, "search_trace_": learned.parameter_trace}
         if learned.trace is not None:

@@ -70,7 +70,7 @@ class BaseNetworkClassifier(BaseClassifier):
         context = context.with_counts_for(structure)
         made = resolve_parameters(self.parameters)._estimate(context, structure)
         predictor, counts = LazyPredictor(made.core), context.counts
-        return FittedModel(made.core, predictor, counts, found.trace, made.shown, made.trace, found.threshold)
+        return FittedModel(made.core, predictor, counts, found.trace, made.attributes, made.trace, found.threshold)
 
     def _attributes(
         self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]

@@ -36,11 +36,11 @@ class NaiveBayesClassifier(BaseNetworkClassifier):
 class TANClassifier(BaseNetworkClassifier):
     """Tree-augmented naive Bayes: every feature depends on the class and on at most one other feature.
 
-    The same as ``BayesNetClassifier(structure=ChowLiu(score=criterion, root=root))``; see there for the attributes.
+    The same as ``BayesNetClassifier(structure=ChowLiu(score=structure_score, root=root))``; see there for the attributes.
 
     Parameters
     ----------
-    criterion : {"loglik", "aic", "bic"}, default="loglik"
+    structure_score : {"loglik", "aic", "bic"}, default="loglik"
         "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that pay.
     root : str, int or None, default=None
         Name or position of the feature to be the root of its tree.
@@ -62,7 +62,7 @@ class TANClassifier(BaseNetworkClassifier):
 
     def __init__(
         self,
-        criterion: str = "loglik",
+        structure_score: str = "loglik",
         root: str | int | None = None,
         parameters: ParameterLearner | str | None = None,
         *,
@@ -86,13 +86,13 @@ class TANClassifier(BaseNetworkClassifier):
             random_state=random_state,
             verbose=verbose,
         )
-        self.criterion = criterion
+        self.structure_score = structure_score
         self.root = root
 
     def _structure(self) -> st.StructureLearner:
-        if self.criterion not in ("loglik", "aic", "bic"):
-            raise ValueError(f"criterion must be 'loglik', 'aic' or 'bic', but is {self.criterion!r}")
-        return st.ChowLiu(self.criterion, self.root)
+        if self.structure_score not in ("loglik", "aic", "bic"):
+            raise ValueError(f"structure_score must be 'loglik', 'aic' or 'bic', but is {self.structure_score!r}")
+        return st.ChowLiu(self.structure_score, self.root)
 
 
 class KDBClassifier(BaseNetworkClassifier):

@@ -61,9 +61,7 @@ class _RowLearner(ParameterLearner):
     max_cells: int
 
     def _run(self, context: TrainingContext, call: Callable[..., dict[str, Any]], **settings: Any) -> FittedParameters:
-        dataset, name = context.dataset, type(self).__name__
-        if dataset is None:
-            raise ValueError(f"{name} needs all rows at once: use fit")
+        dataset, name = context.require_rows(self), type(self).__name__
         most = _not_negative(self.max_iter, "max_iter")
         with live_bar(context.verbose) as show, naming_features(context.feature_names):
             found = call(
@@ -235,7 +233,7 @@ class ELR(_RowLearner):
         faster where one goes to the end.
     max_iter : int, default=100
         At most so many iterations.
-    tune_by : {"loglik", "error"} or None, default="loglik"
+    tune_by : {"cll", "error"} or None, default="cll"
         What tells how many iterations are best for rows held out: their conditional likelihood, or the share of them that
         is predicted wrongly, as in the paper. Both lead to the same accuracy on average; the first is steadier on small
         tables and gives better probabilities. Of iterations with equally many errors the last one that
@@ -285,7 +283,7 @@ class ELR(_RowLearner):
         alpha: float = 1.0,
         optimizer: str = "cg",
         max_iter: int = 100,
-        tune_by: str | None = "loglik",
+        tune_by: str | None = "cll",
         tune_rule: str = "mean",
         cv: Any = 5,
         patience: int = 20,
@@ -313,7 +311,7 @@ class ELR(_RowLearner):
             "l2": check_number(self.l2, "l2"),
         }
         if self.tune_by is not None:
-            settings["tune_by"] = _one_of(self.tune_by, "tune_by", ("error", "loglik"))
+            settings["tune_by"] = _one_of(self.tune_by, "tune_by", ("error", "cll"))
 
         def call(dataset: _core.Dataset, **more: Any) -> dict[str, Any]:
             if self.tune_by is not None:
@@ -326,4 +324,4 @@ class ELR(_RowLearner):
     def _folds(self, context: TrainingContext, dataset: _core.Dataset) -> npt.NDArray[np.uint32]:
         if dataset.n_rows < 2:
             raise ValueError("ELR needs two rows or more to have folds, but there is only one sample")
-        return fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.kept)[0]
+        return fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.row_mask)[0]

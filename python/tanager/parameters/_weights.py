@@ -39,13 +39,6 @@ def _at_least_one(value: Any, parameter: str) -> int:
     return min(int(value), _ENOUGH)
 
 
-def _rows(learner: ParameterLearner, context: TrainingContext) -> _core.Dataset:
-    dataset = context.dataset
-    if dataset is None:
-        raise ValueError(f"{type(learner).__name__} needs all rows at once: use fit")
-    return dataset
-
-
 def _watch() -> Callable[[], None] | None:
     """Return what raises once the thread that this one works for wants it to end, or None if there is no such thread."""
     stop = stopping.get()
@@ -158,7 +151,7 @@ class AttributeWeighted(ParameterLearner):
         bootstrap, alpha = check_number(self.bootstrap, "bootstrap"), check_number(self.alpha, "alpha")
         depths = _core.tree_depths(
             structure,
-            _rows(self, context),
+            context.require_rows(self),
             n_trees=n_trees,
             bootstrap=bootstrap,
             max_depth=None if self.max_depth is None else _at_least_one(self.max_depth, "max_depth"),
@@ -245,7 +238,7 @@ class Wanbia(ParameterLearner):
         if any(structure.parents):
             raise ValueError("Wanbia weights the features of naive Bayes, but the structure has arcs between features")
         self._check_settings()
-        rows, alpha = _rows(self, context), check_number(self.alpha, "alpha")
+        rows, alpha = context.require_rows(self), check_number(self.alpha, "alpha")
 
         def make(name: str) -> _core.WanbiaObjective:
             return _core.WanbiaObjective(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._learning.traces import SEARCH_ENDS, FitTrace, SearchTrace
+from .._learning.traces import OBJECTIVES, SEARCH_ENDS, FitTrace, SearchTrace
 from .._utils.text import plural
 from .._utils.typing import Floats
 from ..evaluation._learning_curve import LearningCurve, learning_curve
@@ -81,7 +81,7 @@ def plot_search(trace: Any, ax: Any = None) -> Any:
     write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color=gray(ax, 0.5), **place)
     steps, candidates = plural(len(found) - 1, "step"), plural(found.n_candidates, "candidate")
     folds = plural(found.fold_scores.shape[1], "fold")
-    titled(ax, f"{steps}, {candidates}", f"{found.objective.replace('_', ' ')} in {folds}, and its mean")
+    titled(ax, f"{steps}, {candidates}", f"{OBJECTIVES[found.objective]} in {folds}, and its mean")
     return ax
 
 

@@ -81,9 +81,7 @@ class ConstraintSearch(StructureLearner):
     def _search(
         self, core: Callable[..., tuple[_core.Structure, float, int]], context: TrainingContext
     ) -> FittedStructure:
-        dataset = context.dataset
-        if dataset is None:
-            raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
+        dataset = context.require_rows(self)
         names, given = context.feature_names, self._strength()
         structure, threshold, _ = core(
             dataset,

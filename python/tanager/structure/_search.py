@@ -56,8 +56,8 @@ class WrapperSearch(StructureLearner):
         self.memory_limit = memory_limit
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        if self.objective not in ("accuracy", "log_score"):
-            raise ValueError(f"objective must be 'accuracy' or 'log_score', but is {self.objective!r}")
+        if self.objective not in ("accuracy", "cll"):
+            raise ValueError(f"objective must be 'accuracy' or 'cll', but is {self.objective!r}")
         check_number(self.epsilon, "epsilon")
         check_number(self.alpha, "alpha")
         if self.max_steps is not None and (not is_integer(self.max_steps) or self.max_steps < 0):
@@ -103,16 +103,14 @@ class WrapperSearch(StructureLearner):
         check_table_sizes(context.feature_names, counts.cardinalities, counts.n_classes, families)
 
     def _learn(self, context: TrainingContext) -> FittedStructure:
-        dataset = context.dataset
-        if dataset is None:
-            raise ValueError(f"{type(self).__name__} needs all rows at once: use fit")
+        dataset = context.require_rows(self)
         if dataset.n_rows < 2:
             raise ValueError(
                 f"{type(self).__name__} needs two rows or more to have folds, but there is only one sample"
             )
         names = context.feature_names
         self._check_start(context)
-        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.kept)
+        folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.row_mask)
         with live_bar(context.verbose) as show, naming_features(names):
             found = _core.search_structure(
                 dataset,
@@ -155,7 +153,7 @@ class WrapperSearch(StructureLearner):
         steps: list[SearchStep] = []
         parents: Parents = [None] * len(names)
         for changes, fold_scores, score, n_candidates, seconds in found["steps"]:
-            text = describe(changes, parents, names) if steps else "start"
+            text = describe(changes, parents, names) if steps else "initial structure"
             for feature, new in changes:
                 parents[feature] = new
             steps.append(SearchStep(text, score, tuple(fold_scores), n_candidates, seconds))
@@ -194,7 +192,7 @@ class HillClimb(WrapperSearch):
         A step must raise the score by at least this much.
     alpha : float, default=1.0
         Smoothing of the tables that candidates are judged with; the final ones are made by the parameter learner.
-    objective : {"accuracy", "log_score"}, default="accuracy"
+    objective : {"accuracy", "cll"}, default="accuracy"
         What is averaged over the folds: the share of rows predicted rightly, as in the papers, or the mean of
         ln P(class | row), which is smoother and has fewer ties.
     symmetric : bool, default=False
@@ -356,7 +354,7 @@ class BackwardJoin(WrapperSearch):
     >>> data = tg.datasets.load("monks-1")
     >>> clf = tg.BayesNetClassifier(structure="backward-join", random_state=0).fit(data.X, data.y)
     >>> [step.change for step in clf.search_trace_]
-    ['start', 'x1 -> x0']
+    ['initial structure', 'x1 -> x0']
     """
 
     _method = "backward-join"

@@ -283,7 +283,7 @@ TEST(a_penalty_keeps_parameters_near_the_start) {
 TEST(tuning_stops_where_rows_held_out_say) {
   const Dataset data = chain_data(200, 0.05, 9);
   const auto folds = stratified_folds(data.target(), 5, 0);
-  for (const TuneBy by : {TuneBy::kError, TuneBy::kLogLikelihood})
+  for (const TuneBy by : {TuneBy::kError, TuneBy::kCll})
     for (const TuneRule rule : {TuneRule::kMean, TuneRule::kMedian}) {
       ElrOptions options;
       options.fold_of_row = folds;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr SearchMethod kMethods[] = {SearchMethod::kHillClimb, SearchMethod::kSuperParent, SearchMethod::kForwardJoin,
                                      SearchMethod::kBackwardJoin};
-constexpr SearchObjective kObjectives[] = {SearchObjective::kAccuracy, SearchObjective::kLogScore};
+constexpr SearchObjective kObjectives[] = {SearchObjective::kAccuracy, SearchObjective::kCll};
 
 /// A class that depends on the first two features together, and features that say little.
 Dataset parity(std::size_t n_rows, std::size_t n_features, std::uint32_t n_values, std::uint32_t n_classes,
@@ -68,9 +68,9 @@ std::vector<double> plain_scores(const Dataset& data, const std::vector<std::uin
       const double w = data.is_weighted() ? data.weights()[row] : 1.0;
       predictor.predict(row_codes, Output::kLogPosterior, out);
       const Code label = data.target()[row];
-      total += w * (options.objective == SearchObjective::kLogScore ? out[label]
-                    : predictor.predict_class(row_codes) == label   ? 1.0
-                                                                    : 0.0);
+      total += w * (options.objective == SearchObjective::kCll    ? out[label]
+                    : predictor.predict_class(row_codes) == label ? 1.0
+                                                                  : 0.0);
       weight += w;
     }
     scores.push_back(total / weight);
@@ -147,7 +147,7 @@ TEST(every_step_has_the_scores_of_its_structure) {
                 const auto expected = plain_scores(data, folds, state.structure(), options);
                 CHECK_EQ(step.fold_scores.size(), expected.size());
                 for (std::size_t k = 0; k < expected.size(); ++k)
-                  CHECK_NEAR(step.fold_scores[k], expected[k], objective == SearchObjective::kLogScore ? 1e-9 : 1e-12);
+                  CHECK_NEAR(step.fold_scores[k], expected[k], objective == SearchObjective::kCll ? 1e-9 : 1e-12);
                 CHECK_NEAR(step.score, mean(step.fold_scores), 1e-15);
               }
               CHECK(result.structure == state.structure());
@@ -162,7 +162,7 @@ TEST(hill_climbing_takes_the_best_arc_of_all) {
       for (const double missing : {0.0, 0.15}) {
         const Dataset data = parity(120, 4, 3, classes, missing, false, 7);
         const auto folds = folds_of(120, 4);
-        SearchOptions options = options_for(SearchMethod::kHillClimb, SearchObjective::kLogScore);
+        SearchOptions options = options_for(SearchMethod::kHillClimb, SearchObjective::kCll);
         options.max_parents = max_parents;
         const SearchResult result = search_structure(data, folds, options);
         Structure present = Structure::naive(4);
@@ -220,7 +220,7 @@ TEST(rows_without_weight_and_probability_count_for_nothing) {
     if (drawn.target()[row] == 0) weights[row] = 0;  // all that the class prior makes impossible
   const Dataset data(drawn.features(), drawn.target(), std::move(weights));
   for (const SearchMethod method : kMethods) {
-    SearchOptions options = options_for(method, SearchObjective::kLogScore);
+    SearchOptions options = options_for(method, SearchObjective::kCll);
     options.class_prior = {0.0, 1.0};
     for (const SearchStep& step : search_structure(data, folds_of(60, 3), options).steps) CHECK_EQ(step.score, 0.0);
   }

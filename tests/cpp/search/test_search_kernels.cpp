@@ -307,7 +307,7 @@ TEST(tables_that_share_a_feature_are_added_as_one_after_the_other) {
     }
 }
 
-TEST(log_scores_are_logarithms_of_posteriors) {
+TEST(log_posteriors_are_logarithms_of_posteriors) {
   std::mt19937_64 random(4);
   for (const std::size_t classes : kClasses)
     for (const bool zeros : {false, true}) {
@@ -328,7 +328,7 @@ TEST(log_scores_are_logarithms_of_posteriors) {
           for (const long double x : joint) total += std::exp(x - largest);
           expected = static_cast<double>(joint[rows.label] - largest - std::log(total));
         }
-        CHECK_NEAR(log_score(block, sums.data()), expected, 1e-14 * (1 + std::abs(expected)));
+        CHECK_NEAR(log_posterior(block, sums.data()), expected, 1e-14 * (1 + std::abs(expected)));
       }
     }
 }

@@ -439,7 +439,7 @@ def test_saving_and_loading(tmp_path):
     frame = pd.DataFrame({"a": ["x", "ü", None], "b": [1.5, 2.5, 3.5], "c": [True, False, True], "d": [10, 20, 10]})
     for y in (["p", "q", "p"], [1, 2, 1], [True, False, True], [0.0, 1.0, 0.0]):
         for clf in (
-            tg.TANClassifier(criterion="bic", root="d"),
+            tg.TANClassifier(structure_score="bic", root="d"),
             tg.NaiveBayesClassifier(discretizer=tg.EqualWidthDiscretizer(n_bins=3), class_prior=(0.25, 0.75)),
             tg.BayesNetClassifier(st.FixedStructure([("a", "b")]), pr.Dirichlet(alpha=0.3)),
         ):
@@ -480,8 +480,8 @@ def test_files_of_every_way(tmp_path):
 
 
 def test_an_unfitted_classifier_pickles():
-    clf = pickle.loads(pickle.dumps(tg.TANClassifier(criterion="aic")))
-    assert clf.criterion == "aic"
+    clf = pickle.loads(pickle.dumps(tg.TANClassifier(structure_score="aic")))
+    assert clf.structure_score == "aic"
     assert not hasattr(clf, "classes_")
 
 

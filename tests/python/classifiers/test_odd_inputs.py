@@ -111,15 +111,15 @@ def test_structures_do_not_depend_on_the_scale_of_weights_by_accident(scale):
     weights = np.full(2000, scale)
     tree = tg.TANClassifier().fit(X, y, weights).network_
     assert tree.feature_arcs == tg.TANClassifier().fit(X, y).network_.feature_arcs
-    forest = tg.TANClassifier(criterion="aic").fit(X, y, weights).network_
+    forest = tg.TANClassifier(structure_score="aic").fit(X, y, weights).network_
     assert set(forest.feature_arcs) <= ({("x2", "x3")} if scale <= 1 else set(tree.feature_arcs))
 
 
 def test_penalties_never_become_rewards():
     rng = np.random.default_rng(0)
     X, y = rng.integers(3, size=(2000, 6)), rng.integers(2, size=2000)
-    assert tg.TANClassifier(criterion="bic").fit(X, y).network_.is_naive
-    light = tg.TANClassifier(criterion="bic").fit(X, y, np.full(2000, 0.25 / 2000))
+    assert tg.TANClassifier(structure_score="bic").fit(X, y).network_.is_naive
+    light = tg.TANClassifier(structure_score="bic").fit(X, y, np.full(2000, 0.25 / 2000))
     weights = _core.chow_liu_weights(light.counts_, "bic")
     assert (weights < 1).all()  # at most N I(X;Y|C), which is below N = 0.25
 
@@ -246,7 +246,7 @@ def test_arrow_dictionaries_with_nulls_and_large_integers():
         (lambda: tg.NaiveBayesClassifier(n_jobs=float("nan")).fit([[1]], [0]), "n_jobs"),
         (lambda: tg.NaiveBayesClassifier(n_jobs=True).fit([[1]], [0]), "n_jobs"),
         (lambda: tg.NaiveBayesClassifier(unseen=["x"]).fit([[1]], [0]), "unseen"),
-        (lambda: tg.TANClassifier(criterion=["bic"]).fit([[1]], [0]), "criterion"),
+        (lambda: tg.TANClassifier(structure_score=["bic"]).fit([[1]], [0]), "structure_score"),
         (lambda: tg.TANClassifier(root=True).fit([[1]], [0]), "root"),
         (lambda: tg.NaiveBayesClassifier(numeric_features=None).fit([[1]], [0]), "numeric_features"),
         (lambda: tg.NaiveBayesClassifier(categories=5).fit([[1]], [0]), "categories"),

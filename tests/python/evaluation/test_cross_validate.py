@@ -115,7 +115,7 @@ def classifiers():
     return {
         "naive": tg.NaiveBayesClassifier(),
         "tan": tg.TANClassifier(),
-        "tan-bic": tg.TANClassifier(criterion="bic"),
+        "tan-bic": tg.TANClassifier(structure_score="bic"),
         "kdb": tg.KDBClassifier(k=2),
         "aode": tg.AODEClassifier(),
         "aode, frequent parents": tg.AODEClassifier(min_count=30, alpha=0.5),

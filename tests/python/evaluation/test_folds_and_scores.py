@@ -227,11 +227,11 @@ def test_columns_of_the_same_name():
 
 
 def test_result_and_names():
-    clfs = [tg.TANClassifier(), tg.TANClassifier(criterion="bic"), tg.TANClassifier(), BernoulliNB()]
+    clfs = [tg.TANClassifier(), tg.TANClassifier(structure_score="bic"), tg.TANClassifier(), BernoulliNB()]
     result = cross_validate(clfs, INTEGERS, Y, cv=3, random_state=0)
     assert result.names == [
         "TANClassifier() (0)",
-        "TANClassifier(criterion='bic')",
+        "TANClassifier(structure_score='bic')",
         "TANClassifier() (2)",
         "BernoulliNB",
     ]

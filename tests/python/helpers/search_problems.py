@@ -38,7 +38,7 @@ def _learner(number: int, rng: np.random.Generator, n: int) -> Any:
         "cv": int(rng.integers(2, 6)),
         "epsilon": float(rng.choice([0.0, 0.005, 0.01])),
         "alpha": float(rng.choice([0.5, 1.0, 2.0])),
-        "objective": "log_score" if number % 3 == 2 else "accuracy",
+        "objective": "cll" if number % 3 == 2 else "accuracy",
     }
     if number % 13 == 5:
         common["max_steps"] = 2

@@ -125,12 +125,12 @@ class Judge:
         for fold in range(self.n_folds):
             rows = np.flatnonzero(self.p.folds == fold)
             joint = self.log_joint(parents, fold)
-            value = self._log_scores if self.p.objective == "log_score" else self._hits
+            value = self._log_posteriors if self.p.objective == "cll" else self._hits
             found = value(joint, rows, parents, fold)
             scores.append(float((self.w[rows] * found).sum() / self.w[rows].sum()))
         return scores
 
-    def _log_scores(self, joint: np.ndarray, rows: np.ndarray, parents: Parents, fold: int) -> np.ndarray:
+    def _log_posteriors(self, joint: np.ndarray, rows: np.ndarray, parents: Parents, fold: int) -> np.ndarray:
         impossible = np.isneginf(joint).all(axis=1)
         joint = np.where(impossible[:, None], 0.0, joint)  # nothing is known: all classes alike
         largest = joint.max(axis=1, keepdims=True)

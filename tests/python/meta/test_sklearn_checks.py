@@ -40,7 +40,7 @@ def expected_failures(clf):
         tg.BayesNetClassifier(structure="tan", parameters=pr.ELR(tune_by=None, max_iter=20, optimizer="lbfgs")),
         tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal"),
         tg.BayesNetClassifier(structure="hill-climb"),
-        tg.BayesNetClassifier(structure=st.HillClimb(max_parents=2, objective="log_score"), n_jobs=2),
+        tg.BayesNetClassifier(structure=st.HillClimb(max_parents=2, objective="cll"), n_jobs=2),
         tg.BayesNetClassifier(structure="super-parent"),
         tg.BayesNetClassifier(structure="forward-join"),
         tg.BayesNetClassifier(structure="backward-join"),
@@ -53,7 +53,7 @@ def expected_failures(clf):
         tg.NaiveBayesClassifier(),
         tg.NaiveBayesClassifier(discretizer="equal-frequency"),
         tg.TANClassifier(),
-        tg.TANClassifier(criterion="aic", n_jobs=2),
+        tg.TANClassifier(structure_score="aic", n_jobs=2),
     ],
     expected_failed_checks=expected_failures,
 )

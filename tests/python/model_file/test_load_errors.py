@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import tanager as tg
+from tanager import _core
+from tanager import parameters as pr
+from tanager import structure as st
 
 
 def test_a_missing_file_is_a_file_not_found_error(tmp_path):
@@ -47,6 +50,27 @@ def test_paths_that_are_empty_or_not_unicode(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["\udcff"]
     for path in ("\udcff", b"\xff"):
         assert tg.load(path).predict([[1]]).tolist() == [1]
+
+
+RENAMED = [
+    (tg.TANClassifier("bic"), '"structure_score"', '"criterion"'),
+    (tg.BayesNetClassifier(st.HillClimb(objective="cll", max_steps=1)), '"cll"', '"log_score"'),
+    (tg.BayesNetClassifier(parameters=pr.ELR(tune_by="cll", max_iter=1)), '"cll"', '"loglik"'),
+]
+
+
+@pytest.mark.parametrize(("clf", "name", "old_name"), RENAMED, ids=[old for *_, old in RENAMED])
+def test_settings_that_were_renamed_are_read(clf, name, old_name, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
+    clf.fit(X, y).save(tmp_path / "new.tng")
+    model = _core.Model.load(str(tmp_path / "new.tng"))
+    settings = model.settings.replace(name, old_name)
+    assert settings != model.settings
+    _core.Model.build(model.classifier, model.features, model.classes, settings, None).save(str(tmp_path / "old.tng"))
+    loaded = tg.load(tmp_path / "old.tng")
+    assert repr(loaded) == repr(clf)
+    np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
 
 
 CLASSIFIERS = [tg.TANClassifier(), tg.AODEClassifier(), tg.TBMATANClassifier()]

@@ -32,7 +32,10 @@ def test_arcs_and_families(network):
         True,
     )
     assert network.n_parameters == 1 + 2 + 4
-    assert repr(network) == "<Network: TAN, 2 features, 2 classes, 1 arc between features, 7 parameters>"
+    assert (
+        repr(network)
+        == "<Network: tree-augmented naive Bayes (TAN), 2 features, 2 classes, 1 arc between features, 7 parameters>"
+    )
     again = tg.BayesNetClassifier(st.FixedStructure(network.arcs)).fit(FRAME, PLAY)
     assert again.network_.arcs == network.arcs
 

@@ -41,7 +41,7 @@ PARENTS = st.FixedStructure([("a", "c"), ("b", "c")])
     ("structure", "kind"),
     [
         ("naive", "naive Bayes"),
-        ("tan", "TAN"),
+        ("tan", "tree-augmented naive Bayes (TAN)"),
         (st.FixedStructure([("a", "b")]), "forest-augmented naive Bayes"),
         (CLIQUES, "semi-naive Bayes"),
         (PARENTS, "2-dependence Bayesian classifier"),

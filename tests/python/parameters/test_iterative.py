@@ -215,13 +215,13 @@ def test_tuning_shows_what_it_chose_by():
     assert np.isnan(trace.training[trace.n_iter + 1 :]).all()
     assert trace.fold_error.shape == (5, len(trace))
     np.testing.assert_allclose(trace.fold_error.mean(axis=0), trace.held_out_error)  # folds of the same size
-    likely = fitted(pr.ELR(tune_by="loglik"), X, y).parameter_trace_
+    likely = fitted(pr.ELR(tune_by="cll"), X, y).parameter_trace_
     assert likely.n_iter == int(np.argmax(likely.held_out))
     steps = [int(np.argmax(curve)) for curve in likely.fold_held_out]
     median = fitted(pr.ELR(tune_by="error", tune_rule="median"), X, y).parameter_trace_
     votes = zip(median.fold_error, median.fold_held_out, strict=True)
     assert median.n_iter == sorted(best_of_equal(curve[: end_of(likely)]) for curve, likely in votes)[2]
-    median = fitted(pr.ELR(tune_by="loglik", tune_rule="median"), X, y).parameter_trace_
+    median = fitted(pr.ELR(tune_by="cll", tune_rule="median"), X, y).parameter_trace_
     assert median.n_iter == sorted(steps)[2]
     assert f"{trace.n_iter} iterations; stopped: tuned" in repr(trace)
     assert trace[0].training == trace.training[0]
@@ -314,7 +314,7 @@ def test_too_few_iterations_are_told():
         (pr.APN(optimizer="newton"), "optimizer must be 'cg' or 'lbfgs', but is 'newton'"),
         (pr.ELR(alpha=0.0), "alpha must be positive"),
         (pr.ELR(l2=-1.0), "l2 must be finite and not negative"),
-        (pr.ELR(tune_by="accuracy"), "tune_by must be 'error' or 'loglik', but is 'accuracy'"),
+        (pr.ELR(tune_by="accuracy"), "tune_by must be 'error' or 'cll', but is 'accuracy'"),
         (pr.ELR(tune_rule="mode"), "tune_rule must be 'mean' or 'median', but is 'mode'"),
         (pr.ELR(patience=-1), "patience must be a whole number that is not negative, but is -1"),
         (pr.ELR(cv=1), "cv must be"),

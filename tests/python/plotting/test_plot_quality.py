@@ -203,7 +203,7 @@ def test_search_is_drawn():
     trace = clf.search_trace_
     ax = plot_search(clf)
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert labels == ["start", *(step.change.replace(" -> ", " → ") for step in trace[1:]), "end"]
+    assert labels == ["initial structure", *(step.change.replace(" -> ", " → ") for step in trace[1:]), "end"]
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), trace.scores)
     points = np.asarray(ax.collections[0].get_offsets())
     np.testing.assert_allclose(points[:, 0], trace.fold_scores.reshape(-1))

@@ -132,7 +132,7 @@ def random_problem(seed: int, method: str, objective: str) -> Problem:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("objective", ["accuracy", "log_score"])
+@pytest.mark.parametrize("objective", ["accuracy", "cll"])
 @pytest.mark.parametrize("method", METHODS)
 def test_tiny_problems_equal_the_reference(method, objective):
     seen: Counter[str] = Counter()
@@ -195,7 +195,7 @@ def test_impossible_values_beside_missing_ones(method):
     """A row that is summed out and impossible does not say which of its terms were ln 0: they are not to be taken away."""
     decided = 0
     for seed in range(40):
-        problem = random_problem(seed, method, "log_score")
+        problem = random_problem(seed, method, "cll")
         rng = np.random.default_rng(seed)
         problem.codes[rng.random(problem.codes.shape) < 0.15] = -1
         try:
@@ -217,7 +217,7 @@ def many_values(method: str, objective: str, **others) -> Problem:
     return Problem(codes, [8] * 6, y, rng.permutation(300) % 5, method, objective, **others)
 
 
-@pytest.mark.parametrize("objective", ["accuracy", "log_score"])
+@pytest.mark.parametrize("objective", ["accuracy", "cll"])
 @pytest.mark.parametrize("method", METHODS)
 def test_tables_with_more_cells_than_rows(method, objective):
     assert len(check(many_values(method, objective, max_parents=3)).steps) > 1
@@ -226,7 +226,7 @@ def test_tables_with_more_cells_than_rows(method, objective):
 @pytest.mark.parametrize("method", METHODS)
 def test_tables_with_more_cells_than_rows_and_impossible_values(method):
     """Without smoothing, most of a table with more cells than rows is ln 0."""
-    expected = check(many_values(method, "log_score", max_parents=3, alpha=0.0, max_steps=2))
+    expected = check(many_values(method, "cll", max_parents=3, alpha=0.0, max_steps=2))
     assert any(np.isneginf(score) for batch in expected.batches for score in batch)
 
 
@@ -237,11 +237,11 @@ def test_pairs_with_more_cells_than_rows(method, alpha):
     rng = np.random.default_rng(8)
     codes = rng.integers(0, 40, (60, 4))
     y = (codes[:, 0] // 20 + codes[:, 1] // 20) % 2
-    problem = Problem(codes, [40] * 4, y, rng.permutation(60) % 5, method, "log_score", alpha=alpha, epsilon=0.0001)
+    problem = Problem(codes, [40] * 4, y, rng.permutation(60) % 5, method, "cll", alpha=alpha, epsilon=0.0001)
     check(replace(problem, max_steps=2))
 
 
-@pytest.mark.parametrize("objective", ["accuracy", "log_score"])
+@pytest.mark.parametrize("objective", ["accuracy", "cll"])
 @pytest.mark.parametrize("method", METHODS)
 def test_threads_do_not_matter(method, objective):
     plain = outcome_of(fit(many_values(method, objective)))
@@ -258,7 +258,7 @@ def test_little_memory_costs_nothing_but_time(method, missing):
     y = (codes[:, 0] + codes[:, 1] * codes[:, 2]) % 3
     if missing:
         codes[rng.random(codes.shape) < 0.1] = -1
-    problem = Problem(codes, [3] * 7, y, rng.permutation(200) % 4, method, "log_score", epsilon=0.001, max_steps=3)
+    problem = Problem(codes, [3] * 7, y, rng.permutation(200) % 4, method, "cll", epsilon=0.001, max_steps=3)
     plain = outcome_of(fit(problem))
     assert len(plain[0]) >= 3
     # The largest table that three steps may try has five features, with four values where one of them is missing; what
@@ -272,7 +272,7 @@ OTHER_PROCESS = """
 import json, sys
 sys.path.insert(0, {folder!r})
 from test_search import METHODS, fit, many_values, outcome_of
-found = [outcome_of(fit(many_values(m, o))) for m in METHODS for o in ("accuracy", "log_score")]
+found = [outcome_of(fit(many_values(m, o))) for m in METHODS for o in ("accuracy", "cll")]
 print(json.dumps(found))
 """
 
@@ -284,11 +284,11 @@ def test_instruction_sets_do_not_matter():
         env=os.environ | {"TANAGER_ISA": "baseline", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    here = [outcome_of(fit(many_values(m, o))) for m in METHODS for o in ("accuracy", "log_score")]
+    here = [outcome_of(fit(many_values(m, o))) for m in METHODS for o in ("accuracy", "cll")]
     assert json.loads(run.stdout) == json.loads(json.dumps(here))
 
 
-@pytest.mark.parametrize("objective", ["accuracy", "log_score"])
+@pytest.mark.parametrize("objective", ["accuracy", "cll"])
 @pytest.mark.parametrize("make", [st.SuperParent, st.HillClimb])
 def test_many_features_do_not_underflow(make, objective):
     # Half to the power of 1200 is no double any more.

@@ -55,7 +55,7 @@ def test_an_interaction_is_found(make):
 
 def test_the_trace_tells_what_happened():
     trace = fitted(st.BackwardJoin(epsilon=0.05)).search_trace_
-    assert next(step.change for step in trace) == "start"
+    assert next(step.change for step in trace) == "initial structure"
     assert [step.change for step in trace][-1] == "f2 -> f1"
     assert trace[0].n_candidates == 0
     assert trace[-1].score == trace.scores[-1] == 1
@@ -111,7 +111,7 @@ def test_a_row_that_weighs_two_is_a_row_that_comes_twice(make):
     y = np.where(rng.random(80) < 0.2, "same", y)
     weights, folds = rng.integers(1, 4, 80), np.arange(80) % 4
     again = np.repeat(np.arange(80), weights)
-    for objective in ("accuracy", "log_score"):
+    for objective in ("accuracy", "cll"):
         weighted = tg.BayesNetClassifier(make(cv=folds, objective=objective)).fit(X, y, sample_weight=weights)
         repeated = tg.BayesNetClassifier(make(cv=folds[again], objective=objective)).fit(X.iloc[again], y[again])
         np.testing.assert_allclose(weighted.search_trace_.fold_scores, repeated.search_trace_.fold_scores, rtol=1e-12)
@@ -144,7 +144,7 @@ import numpy as np, tanager as tg
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in the background without it
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 3, (3000, 150)), rng.integers(0, 2, 3000)
-search = tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="log_score")
+search = tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="cll")
 threading.Timer(float(sys.argv[1]), signal.raise_signal, [signal.SIGINT]).start()
 began = time.monotonic()
 with warnings.catch_warnings(record=True) as caught:
@@ -168,7 +168,7 @@ import numpy as np, tanager as tg
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X, y = rng.integers(0, 3, (3000, 150)), rng.integers(0, 2, 3000)
-clf = tg.BayesNetClassifier(tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="log_score"), random_state=0)
+clf = tg.BayesNetClassifier(tg.structure.HillClimb(epsilon=0.0, max_parents=3, objective="cll"), random_state=0)
 print("ready", flush=True)
 tg.evaluation.cross_validate(clf, X, y, cv=4, n_jobs=2)
 """
@@ -248,7 +248,7 @@ def test_progress_is_shown(capsys):
 
 X5, Y5 = parity()
 ERRORS = [
-    (st.HillClimb(objective="auc"), ValueError, "objective must be 'accuracy' or 'log_score', but is 'auc'"),
+    (st.HillClimb(objective="auc"), ValueError, "objective must be 'accuracy' or 'cll', but is 'auc'"),
     (st.HillClimb(epsilon=float("nan")), ValueError, "epsilon must be a number that is not negative, but is nan"),
     (st.HillClimb(epsilon=-0.1), ValueError, "epsilon must be a number that is not negative, but is -0.1"),
     (st.HillClimb(epsilon=float("inf")), ValueError, "epsilon must be a number that is not negative, but is inf"),
@@ -330,7 +330,7 @@ def test_one_class(make):
     clf = fitted(make(), X, ["only"] * 200)
     assert clf.search_trace_.stopped == "perfect"
     assert set(clf.predict(X)) == {"only"}
-    log = fitted(make(objective="log_score"), X, ["only"] * 200)
+    log = fitted(make(objective="cll"), X, ["only"] * 200)
     assert log.search_trace_.scores.tolist() == [0.0]
 
 
@@ -355,7 +355,7 @@ def test_features_that_say_nothing(make):
     X["f3"] = "always"
     X["f4"] = None
     X["f5"] = pd.Categorical([None] * 200, categories=["a", "b"])
-    clf = fitted(make(epsilon=0.001, objective="log_score"), X, y)
+    clf = fitted(make(epsilon=0.001, objective="cll"), X, y)
     assert np.isfinite(clf.search_trace_.fold_scores).all()
     assert np.isfinite(clf.predict_proba(X)).all()
 
@@ -370,7 +370,7 @@ def test_a_class_with_a_single_row(make, alpha):
     assert clf.classes_.tolist() == ["different", "rare", "same"]
     assert clf.search_trace_.scores[-1] >= clf.search_trace_.scores[0] > 0
     # The row is impossible for tables that have never seen its class, and nothing can make it possible.
-    log = fitted(make(alpha=alpha, objective="log_score"), X, y).search_trace_
+    log = fitted(make(alpha=alpha, objective="cll"), X, y).search_trace_
     assert np.isneginf(log.scores[-1]) == (alpha == 0)
 
 
