@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,35 +127,3 @@ def _structures_of(learner: Any) -> str:
         if not refuses(lambda shape=shape: tg.BayesNetClassifier(shape, learner, random_state=0).fit(X, y)):
             return words
     return "naive"
-
-
-def lacks_of(clf: Any) -> list[str]:
-    """Return what a method lacks of that which the page says of all."""
-    X, y = messy_table()
-    tried = X.copy()
-    tried.loc[:3, "a"] = "never seen"
-    counts = np.arange(len(X)) < 100
-
-    def proba(**settings: Any) -> Any:
-        return clone(clf).set_params(**settings).fit(X, y).predict_proba(tried)
-
-    fitted = clone(clf).fit(X, y)
-    explanation = fitted.explain(tried)
-    sums = explanation.base + explanation.contributions.sum(axis=1)
-    weighted = clone(clf).fit(X, y, sample_weight=counts.astype(float))
-    with tempfile.TemporaryDirectory() as folder:
-        fitted.save(f"{folder}/model.tng")  # the core writes and reads it, as in C++
-        loaded = tg.load(f"{folder}/model.tng").predict_proba(tried)
-    scores = tg.evaluation.cross_validate(clf, X, y, cv=3, random_state=0)["accuracy"]
-    found = {
-        "probabilities": np.allclose(proba().sum(axis=1), 1),
-        "weights": np.allclose(
-            weighted.predict_proba(tried), clone(clf).fit(X[counts], y[counts]).predict_proba(tried)
-        ),
-        "class_prior": proba(class_prior=[0.9, 0.1])[:, 0].mean() > proba(class_prior=[0.1, 0.9])[:, 0].mean(),
-        "explanations that sum up": np.abs(sums - explanation.log_odds).max() < 1e-10,
-        "a model file": (loaded == fitted.predict_proba(tried)).all(),
-        "pickle": (pickle.loads(pickle.dumps(fitted)).predict_proba(tried) == loaded).all(),
-        "cross-validation": (scores > 0).all(),
-    }
-    return [what for what, is_there in found.items() if not is_there]

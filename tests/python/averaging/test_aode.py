@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as hs
-from sklearn.base import clone
 
 import tanager as tg
 from tanager import _core
@@ -208,25 +207,6 @@ def test_a_high_minimum_is_naive_bayes():
     np.testing.assert_allclose(clf.predict_joint_log_proba(X), expected.predict_joint_log_proba(X), rtol=1e-12)
 
 
-def test_parts_give_what_the_whole_gives():
-    X, y = make_table()
-    X.iloc[::5, 1] = None
-    whole = tg.AODEClassifier(min_count=20).fit(X, y)
-    parts = tg.AODEClassifier(min_count=20)
-    for start in range(0, 300, 77):
-        parts.partial_fit(X[start : start + 77], y[start : start + 77])
-    np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
-    assert parts.n_parameters_ == whole.n_parameters_
-
-
-def test_weights_count_rows():
-    X, y = make_table()
-    times = np.random.default_rng(3).integers(0, 4, len(y))
-    repeated = tg.AODEClassifier(min_count=40).fit(X.loc[X.index.repeat(times)], np.repeat(y, times))
-    weighted = tg.AODEClassifier(min_count=40).fit(X, y, sample_weight=times)
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-12)
-
-
 def test_class_prior_is_taken_as_it_is():
     X, y = make_table()
     clf = tg.AODEClassifier(class_prior=[0.2, 0.3, 0.5]).fit(X, y)
@@ -235,17 +215,6 @@ def test_class_prior_is_taken_as_it_is():
     ratio = clf.predict_proba(X) / plain.predict_proba(X)
     ratio /= np.array([0.2, 0.3, 0.5]) / plain._core_model.class_probabilities
     np.testing.assert_allclose(ratio / ratio[:, :1], 1, rtol=1e-12)
-
-
-def test_threads_and_single_rows_change_no_bit():
-    X, y = make_table(3000, 9)
-    X.iloc[::11, 3] = None
-    clf = tg.AODEClassifier().fit(X, y)
-    expected = clf.predict_proba(X)
-    two = clone(clf).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(two.predict_proba(X), expected)
-    alone = np.vstack([clf.predict_proba(X[i : i + 1]) for i in range(0, 3000, 301)])
-    np.testing.assert_array_equal(alone, expected[::301])
 
 
 @pytest.mark.parametrize("with_counts", [False, True])

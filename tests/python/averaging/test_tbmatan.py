@@ -388,15 +388,6 @@ def test_ctrl_c_ends_long_predictions(loaded, tmp_path):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_threads_change_nothing():
-    X, y = make_table(3000, missing=0.02)
-    one, four = tg.TBMATANClassifier().fit(X, y), tg.TBMATANClassifier(n_jobs=4).fit(X, y)
-    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
-        np.testing.assert_array_equal(getattr(one, method)(X), getattr(four, method)(X))
-    np.testing.assert_array_equal(one.posterior_.edge_probabilities.values, four.posterior_.edge_probabilities.values)
-    assert one.posterior_.entropy == four.posterior_.entropy
-
-
 def test_subnormal_numbers_are_still_numbers_afterwards():
     X, y = make_table(500)
     clf = tg.TBMATANClassifier(n_jobs=2).fit(X, y)

@@ -128,11 +128,6 @@ def test_measurements_say_what_the_page_takes_from_them():
     assert sorted(order, key=lambda name: ranks[name]["all"]) == order
 
 
-@pytest.mark.parametrize("method", abilities.all_methods())
-def test_methods_can_do_what_all_can(method):
-    assert abilities.lacks_of(abilities.all_methods()[method]) == []
-
-
 def test_commands_of_the_first_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (DOCS / "getting-started.md").read_text(encoding="utf-8")

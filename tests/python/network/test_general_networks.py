@@ -111,24 +111,6 @@ def test_cross_validation_is_the_plain_loop(parameters):
     np.testing.assert_array_equal(kept["accuracy"], found["accuracy"])
 
 
-def test_parts_add_up():
-    X, y = make_table()
-    whole = general().fit(X, y)
-    parts = general()
-    for part in (slice(0, 100), slice(100, 300)):
-        parts.partial_fit(X[part], y[part], classes=["x", "y", "z"])
-    np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
-
-
-def test_saved_and_pickled(tmp_path):
-    X, y = make_table()
-    clf = general().fit(X, y)
-    clf.save(tmp_path / "model.tng")
-    for again in (tg.load(tmp_path / "model.tng"), pickle.loads(pickle.dumps(clf))):
-        np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
-        assert again.network_.arcs == clf.network_.arcs
-
-
 def test_structures_can_be_copied():
     structure = _core.Structure([[], [0], None], [False, True, False], [0])
     for again in (copy.deepcopy(structure), pickle.loads(pickle.dumps(structure))):

@@ -13,7 +13,6 @@ from goldens import COMPLETE, TOLERANCE, assert_cpts
 from hypothesis import given, settings
 from hypothesis import strategies as hs
 from mpmath import mp, mpf
-from sklearn.base import clone
 
 import tanager as tg
 from tanager import _core
@@ -216,20 +215,6 @@ def draw_table(n=150):
 
 @pytest.mark.parametrize("name", LEARNERS)
 class TestEveryLearner:
-    def test_name_and_settings(self, name):
-        X, y = draw_table()
-        by_name = tg.BayesNetClassifier(parameters=name).fit(X, y)
-        copy = clone(tg.BayesNetClassifier(parameters=LEARNERS[name]())).fit(X, y)
-        np.testing.assert_array_equal(by_name.predict_proba(X), copy.predict_proba(X))
-
-    def test_whole_weights_are_repeated_rows(self, name):
-        X, y = draw_table()
-        weights = np.arange(len(y)) % 4
-        weighted = tg.BayesNetClassifier(parameters=name).fit(X, y, sample_weight=weights)
-        rows = np.repeat(np.arange(len(y)), weights)
-        repeated = tg.BayesNetClassifier(parameters=name).fit(X.iloc[rows], y[rows])
-        np.testing.assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
-
     def test_missing_cells_are_left_out_of_their_tables(self, name):
         X, y = draw_table()
         gaps = X.copy()
@@ -247,22 +232,6 @@ class TestEveryLearner:
         np.testing.assert_array_equal(clf.network_.cpt("constant").values, [[1.0] * 3])
         one_class = tg.BayesNetClassifier(parameters=name).fit(X, ["only"] * len(y))
         np.testing.assert_array_equal(one_class.predict_proba(X[:2]), [[1.0], [1.0]])
-
-    def test_parts_add_up(self, name):
-        X, y = draw_table()
-        parts = tg.BayesNetClassifier(parameters=name)
-        for rows in np.array_split(np.arange(len(y)), 3):
-            parts.partial_fit(X.iloc[rows], y[rows])
-        whole = tg.BayesNetClassifier(parameters=name).fit(X, y)
-        np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
-
-    def test_files(self, name, tmp_path):
-        X, y = draw_table()
-        clf = tg.BayesNetClassifier(parameters=name).fit(X, y)
-        clf.save(tmp_path / "model.tng")
-        for copy in (tg.load(tmp_path / "model.tng"), pickle.loads(pickle.dumps(clf))):
-            np.testing.assert_array_equal(copy.predict_proba(X), clf.predict_proba(X))
-            assert hasattr(copy, "arc_probabilities_") == (name == "model-averaged")
 
     def test_class_prior(self, name):
         X, y = draw_table()

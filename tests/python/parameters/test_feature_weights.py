@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import time
-from threading import Event
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +15,6 @@ import tanager as tg
 from tanager import _core
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager._utils.progress import stopping
 from tanager.network import Network
 from tanager.parameters import _weights
 
@@ -239,20 +234,6 @@ def test_weights_of_one_are_naive_bayes():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_repeated_fits_threads_and_copies(learner, tmp_path):
-    X, y = draw_table(missing=0.1)
-    first = tg.BayesNetClassifier(parameters=LEARNERS[learner], random_state=3).fit(X, y)
-    assert first.feature_weights_.shape == (5,)
-    again = clone(first).set_params(n_jobs=3).fit(X, y)
-    first.save(tmp_path / "model.tng")
-    for other in (again, pickle.loads(pickle.dumps(first)), tg.load(tmp_path / "model.tng")):
-        np.testing.assert_array_equal(other.feature_weights_, first.feature_weights_)
-        np.testing.assert_array_equal(other.predict_proba(X), first.predict_proba(X))
-    again.set_params(parameters=None).fit(X, y)
-    assert not hasattr(again, "feature_weights_")
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
 def test_features_left_out(learner):
     X, y = draw_table()
     structure = st.FixedStructure([], leave_out=["noise", "first"])
@@ -264,19 +245,6 @@ def test_features_left_out(learner):
     np.testing.assert_allclose(
         clf.predict_proba(X), fewer.predict_proba(X.drop(columns=["noise", "first"])), rtol=1e-12
     )
-
-
-@pytest.mark.parametrize("learner", ["wanbia", "renormalized", "squares"])
-def test_a_weight_of_two_is_a_row_that_comes_twice(learner):
-    X, y = draw_table(200, missing=0.1)
-    X = X.drop(columns="number")
-    times = np.random.default_rng(1).integers(0, 4, len(y))
-    weighted = tg.BayesNetClassifier(parameters=LEARNERS[learner]).fit(X, y, sample_weight=times)
-    repeated = tg.BayesNetClassifier(parameters=LEARNERS[learner]).fit(
-        X.loc[X.index.repeat(times)], np.repeat(y, times)
-    )
-    np.testing.assert_allclose(weighted.feature_weights_, repeated.feature_weights_, atol=1e-5)
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
 
 
 def test_trees_are_drawn_by_weight_and_seed():
@@ -389,30 +357,6 @@ def test_wanbia_needs_a_naive_structure():
     X, y = draw_table(30)
     with pytest.raises(ValueError, match="Wanbia weights the features of naive Bayes, but the structure has arcs"):
         tg.BayesNetClassifier("tan", "wanbia").fit(X, y)
-
-
-@pytest.mark.parametrize("learner", ["attribute-weighted", "wanbia"])
-def test_learning_in_parts_is_refused(learner):
-    assert not hasattr(tg.BayesNetClassifier(parameters=learner), "partial_fit")
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_an_interruption_reaches_threads_of_cross_validation(learner):
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 4, (2000, 100)), rng.integers(0, 2, 2000)
-    stop = Event()
-    stop.set()
-    token = stopping.set(stop)
-    parameters = clone(LEARNERS[learner])
-    if learner == "trees":
-        parameters.set_params(n_trees=100_000)
-    start = time.perf_counter()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            tg.BayesNetClassifier(parameters=parameters, random_state=0).fit(X, y)
-    finally:
-        stopping.reset(token)
-    assert time.perf_counter() - start < 10
 
 
 def test_blas_gets_its_threads_back():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
-from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ import tanager as tg
 from tanager import _core
 from tanager import parameters as pr
 from tanager import structure as st
-from tanager._utils.progress import stopping
 
 LEARNERS = {
     "em": pr.EM(),
@@ -243,21 +240,6 @@ def test_folds_may_be_given():
     assert clf.parameter_trace_ == without.parameter_trace_
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_results_depend_neither_on_threads_nor_on_pickling(name, tmp_path):
-    X, y = draw_table(missing=0.1)
-    one = fitted(clone(LEARNERS[name]), X, y)
-    two = fitted(clone(LEARNERS[name]), X, y, n_jobs=2)
-    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
-    assert one.parameter_trace_ == two.parameter_trace_
-    copy = pickle.loads(pickle.dumps(one))
-    assert copy.parameter_trace_ == copy.search_trace_ == one.parameter_trace_
-    one.save(tmp_path / "model.tng")
-    loaded = tg.load(tmp_path / "model.tng")
-    np.testing.assert_array_equal(loaded.predict_proba(X), one.predict_proba(X))
-    assert repr(loaded.parameters) == repr(one.parameters)
-
-
 def test_a_search_keeps_its_own_trace():
     X, y = draw_table()
     clf = fitted(pr.ELR(max_iter=3), X, y, st.HillClimb(max_steps=1))
@@ -275,18 +257,6 @@ def test_a_given_class_prior_is_kept(name):
     prior = [0.5, 0.25, 0.25]
     clf = fitted(clone(LEARNERS[name]), X, y, class_prior=prior)
     np.testing.assert_array_equal(clf.network_.cpt("class").values.ravel(), prior)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in LEARNERS if name != "elr"]
-)  # it tunes by folds, which spread repetitions
-def test_weights_count_as_repetitions_do(name):
-    X, y = draw_table(120, missing=0.1)
-    times = np.random.default_rng(0).integers(1, 4, len(y))
-    learner = clone(LEARNERS[name])
-    weighted = tg.BayesNetClassifier("tan", learner).fit(X, y, sample_weight=times)
-    repeated = tg.BayesNetClassifier("tan", learner).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -324,23 +294,3 @@ def test_settings_are_checked(learner, message):
     X, y = draw_table(40)
     with pytest.raises(ValueError, match=message):
         fitted(learner, X, y)
-
-
-@pytest.mark.parametrize("name", ["em", "apn", "elr"])
-def test_learning_in_parts_is_refused(name):
-    assert not hasattr(tg.BayesNetClassifier(parameters=name), "partial_fit")
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_an_interruption_reaches_threads_of_cross_validation(name):
-    X, y = draw_table(2000, missing=0.2)
-    stop = Event()
-    stop.set()
-    token = stopping.set(stop)
-    start = time.perf_counter()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fitted(clone(LEARNERS[name]), X, y)
-    finally:
-        stopping.reset(token)
-    assert time.perf_counter() - start < 10

@@ -295,27 +295,6 @@ def test_the_tree_has_the_best_score_of_all(options, classes):
     assert rooted.network_.parents("x2") == ["class"]
 
 
-def test_trees_do_not_depend_on_threads_or_parts():
-    X, y = draw(3, 400, missing=0.1)
-    clf = tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal", numeric_features=[])
-    proba = clf.fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(clf.set_params(n_jobs=3).fit(X, y).predict_proba(X), proba)
-    parts = tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal", numeric_features=[])
-    for rows in np.array_split(np.arange(len(y)), 3):
-        parts.partial_fit(X[rows], y[rows])
-    np.testing.assert_array_equal(parts.predict_proba(X), proba)
-    assert parts.network_.feature_arcs == clf.network_.feature_arcs
-
-
-def test_weights_count_as_rows_do():
-    X, y = draw(4, 120)
-    weights = np.random.default_rng(0).integers(0, 3, len(y))
-    clf = tg.BayesNetClassifier(structure="acll-tree", parameters="acll-optimal", numeric_features=[])
-    weighted = clf.fit(X, y, sample_weight=weights).predict_proba(X)
-    repeated = clf.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).predict_proba(X)
-    np.testing.assert_allclose(weighted, repeated, rtol=1e-12)
-
-
 def test_models_are_kept(tmp_path):
     X, y = draw(5)
     clf = tg.BayesNetClassifier(

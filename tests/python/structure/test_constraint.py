@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import sys
 from functools import partial
 
@@ -17,7 +16,6 @@ from scipy.stats import chi2
 
 import tanager as tg
 from tanager import _core
-from tanager import parameters as pr
 from tanager import structure as st
 
 MISSING = reference.MISSING
@@ -337,49 +335,8 @@ def test_values_without_end():
 # -- learners as parts of classifiers
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_weights_are_repetitions(name):
-    X, y = random_codes(9)
-    weights = np.random.default_rng(9).integers(0, 4, len(y))
-    weighted = tg.BayesNetClassifier(name).fit(X, y, sample_weight=weights)
-    repeated = tg.BayesNetClassifier(name).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert weighted.network_.arcs == repeated.network_.arcs
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_any_number_of_threads(name):
-    X, y = random_codes(10, rows=2000, features=10, missing=0.05)
-    one = tg.BayesNetClassifier(name).fit(as_objects(X), y)
-    for n_jobs in (2, 5):
-        assert tg.BayesNetClassifier(name, n_jobs=n_jobs).fit(as_objects(X), y).network_.arcs == one.network_.arcs
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_names_files_and_pickles(name, tmp_path):
-    X, y = random_codes(11, rows=600)
-    clf = tg.BayesNetClassifier(LEARNERS[name](test="g2"), pr.Softened()).fit(X, y)
-    by_name = tg.BayesNetClassifier(name, "data-temperature").fit(X, y)
-    assert by_name.network_.arcs == tg.BayesNetClassifier(LEARNERS[name]()).fit(X, y).network_.arcs
-    for i, fitted in enumerate((clf, by_name)):
-        fitted.save(tmp_path / f"{i}.tng")
-        for again in (tg.load(tmp_path / f"{i}.tng"), pickle.loads(pickle.dumps(fitted))):
-            np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
-            assert again.dependence_threshold_ == fitted.dependence_threshold_
-            np.testing.assert_array_equal(again.fit(X, y).predict_proba(X), fitted.predict_proba(X))
-
-
 def test_names_of_the_same_learner():
     assert isinstance(st.resolve_structure("constraint-augmented"), st.ConstraintAugmented)
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_parts_are_refused(name):
-    clf = tg.BayesNetClassifier(name)
-    assert not hasattr(clf, "partial_fit")
-    with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as caught:
-        clf.partial_fit([[0], [1]], [0, 1])
-    assert "needs all rows at once" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("core", [_core.learn_constraint_augmented, _core.learn_three_phase])

@@ -304,15 +304,6 @@ def test_what_cannot_be_is_said(search, error, text):
     assert not hasattr(clf, "network_")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_learning_in_parts(name):
-    clf = tg.BayesNetClassifier(name)
-    assert not hasattr(clf, "partial_fit")
-    with pytest.raises(AttributeError) as caught:
-        clf.partial_fit(*parity())
-    assert "needs all rows at once" in str(caught.value.__cause__)
-
-
 @learners
 def test_required_arcs_stay_and_forbidden_ones_do_not_come(make):
     clf = fitted(make(epsilon=0.0, required=[("f3", "f4")], forbidden=[("f1", "f2"), ("f2", "f1")]))
