@@ -29,7 +29,10 @@ def shared() -> Path:
     place = os.environ.get("TANAGER_SHARED")
     folder = Path(place) if place else Path(__file__).resolve().parents[2] / "shared"
     if not (folder / "data" / "MANIFEST.csv").is_file():
-        pytest.skip(f"no reference data in {folder}; set TANAGER_SHARED to the folder that holds it")
+        reason = f"no reference data in {folder}; set TANAGER_SHARED to the folder that holds it"
+        if os.environ.get("TANAGER_REQUIRE_SHARED"):
+            pytest.fail(f"TANAGER_REQUIRE_SHARED is set, but there is {reason}")
+        pytest.skip(reason)
     return folder
 
 

@@ -52,13 +52,13 @@ def test_a_fit_that_fails_changes_nothing():
     frame = pd.DataFrame({"a": A, "b": B})
     clf = tg.TANClassifier().fit(frame, Y)
     before = clf.predict_proba(frame)
-    for bad in (
-        lambda: clf.fit(pd.DataFrame({"x": A, "y": B}), Y, sample_weight=-np.ones(30)),
-        lambda: clf.fit(np.full((30, 3), np.inf), Y),
-        lambda: clf.partial_fit(frame, Y, classes=[5]),
-        lambda: clf.partial_fit(pd.DataFrame({"a": A}), Y),
+    for bad, message in (
+        (lambda: clf.fit(pd.DataFrame({"x": A, "y": B}), Y, sample_weight=-np.ones(30)), "sample_weight"),
+        (lambda: clf.fit(np.full((30, 3), np.inf), Y), "infinity"),
+        (lambda: clf.partial_fit(frame, Y, classes=[5]), "classes"),
+        (lambda: clf.partial_fit(pd.DataFrame({"a": A}), Y), "feature"),
     ):
-        with pytest.raises(ValueError, match=r"."):
+        with pytest.raises(ValueError, match=message):
             bad()
         assert list(clf.feature_names_in_) == ["a", "b"]
         np.testing.assert_array_equal(clf.predict_proba(frame), before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -278,9 +279,8 @@ GOOD_B = "probability ( b | a ) {\n  (x) 0.1, 0.9;\n  (y) 0.2, 0.8;\n}\n"  # fro
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=r".") as caught:
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
         read_bif(text, "a")
-    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

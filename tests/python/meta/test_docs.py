@@ -107,27 +107,6 @@ def test_methods_can_do_what_the_page_says():
     assert page == abilities.with_tables(page), "run python -m docs.make_reference"
 
 
-def test_measurements_say_what_the_page_takes_from_them():
-    report = (DOCS / "reproduction.md").read_text(encoding="utf-8")
-    gist = re.search(r"^## The gist$(.*?)^## ", report, re.MULTILINE | re.DOTALL).group(1)
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in gist.splitlines() if line.startswith("| ")][2:]
-    ranks = {
-        row[0]: dict(zip(("all", "few rows", "many rows", "accuracy"), map(float, row[2:6]), strict=True))
-        for row in rows
-    }
-    ours = [name for name in ranks if name.startswith("**")]
-
-    def best(measure, among):
-        return min(among, key=lambda name: ranks[name][measure])
-
-    assert best("all", ranks) == best("many rows", ours) == best("accuracy", ours) == "**TAN BIC ELR**"
-    fit_for_few_rows = sorted(ours, key=lambda name: ranks[name]["few rows"])
-    assert "**SSTBMATAN**" in fit_for_few_rows[:2]  # ties with the first
-    assert fit_for_few_rows.index("**SSTBMATAN**") < fit_for_few_rows.index("**TAN**")
-    order = ["**NB ELR**", "**NB WANBIA**", "**AODE**", "**TAN BIC**", "**TAN-HC**", "**NB**"]
-    assert sorted(order, key=lambda name: ranks[name]["all"]) == order
-
-
 def test_commands_of_the_first_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (DOCS / "getting-started.md").read_text(encoding="utf-8")

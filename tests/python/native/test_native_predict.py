@@ -406,7 +406,7 @@ def test_an_interruption_leaves_no_file(number: signal.Signals, code: int, progr
     assert process.stdin
     process.stdin.write(b"sky,wind,wet\nsun,1,true\n")
     process.stdin.flush()
-    for _ in range(500):
+    for _ in range(6000):
         if len(list(tmp_path.iterdir())) == 2:
             break
         time.sleep(0.01)

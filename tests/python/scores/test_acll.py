@@ -108,13 +108,10 @@ def test_constants_of_one_class_of_limits_and_their_scale():
 
 
 def test_constants_take_no_time():
-    def seconds(s):
-        start = time.perf_counter()
+    start = time.process_time()
+    for s in (*range(2, 101), 1000, 65534):
         tg.acll_constants(s)
-        return time.perf_counter() - start
-
-    # Other programs may have the processor meanwhile: the best of some tries counts.
-    assert max(min(seconds(s) for _ in range(5)) for s in (*range(2, 101), 1000, 65534)) < 0.01
+    assert time.process_time() - start < 2  # with sums over all classes it would be minutes
 
 
 def test_constants_of_numbers_near_the_largest():
