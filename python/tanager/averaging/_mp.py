@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.typing import Floats, missing_code
-from ..tree_sums._mp import _needed_bits
-from ..tree_sums._weights import GivenWeights
+from ..tree_sums._mp import required_bits
+from ..tree_sums._weights import CheckedWeights
 
 __all__ = ["MpAverage", "MpPredictor", "log_joint_mp"]
 
@@ -352,7 +352,7 @@ class _Numbers:
         n = self.counts.n_features
         if n == 1:
             return self.context.one
-        bits = _needed_bits(GivenWeights(*self._as_parts(weights)))
+        bits = required_bits(CheckedWeights(*self._as_parts(weights)))
         if bits is None:
             raise ValueError("the beliefs in edges allow no tree over all features: too many of them are zero")
         if digits is not None:

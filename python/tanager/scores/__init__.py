@@ -1,4 +1,4 @@
-"""How much variables tell about each other, and how good a family of variables is."""
+"""Information measures, and scores of families of variables."""
 
 from __future__ import annotations
 

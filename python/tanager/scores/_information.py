@@ -1,4 +1,4 @@
-"""How much variables tell about each other, and how good a family of variables is."""
+"""Information measures, and scores of families of variables."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .. import _core
 from .._encoding.encoder import Table, encode_labels, learn_encoding, read_table
 from .._learning.names import feature_position, read_arcs
 from .._utils.typing import missing_code
-from .._utils.validation import check_number
+from .._utils.validation import check_choice, check_number
 from ._acll import acll_settings
 
 _SCORES = ("loglik", "aic", "bic", "bdeu", "k2", "acll")
 
 
 def entropy(x: Any) -> float:
-    """Return the entropy of a variable, in nats; missing cells are left out.
+    """Return the entropy of a variable, in nats; missing values are ignored.
 
     Parameters
     ----------
     x : array-like of shape (n_rows,)
-        Categories of any kind.
+        Categories of any type.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def entropy(x: Any) -> float:
 
 
 def mutual_information(x: Any, y: Any) -> float:
-    """Return I(x; y), in nats, from the rows where both are observed.
+    """Return the mutual information I(x; y), in nats, from the rows where both are observed.
 
     Parameters
     ----------
     x, y : array-like of shape (n_rows,)
-        Categories of any kind.
+        Categories of any type.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def mutual_information(x: Any, y: Any) -> float:
 
 
 def conditional_mutual_information(x: Any, y: Any, z: Any) -> float:
-    """Return I(x; y | z), in nats, from the rows where all are observed.
+    """Return the conditional mutual information I(x; y | z), in nats, from the rows where all are observed.
 
     Parameters
     ----------
     x, y, z : array-like of shape (n_rows,)
-        Categories of any kind.
+        Categories of any type.
 
     Examples
     --------
@@ -82,21 +82,21 @@ def family_score(
     b: float | None = None,
     pseudo_counts: float = 5.0,
 ) -> float:
-    """Return the score of a feature given feature parents and the class; larger is better.
+    """Return the score of a feature given feature parents and the class, larger is better.
 
     Parameters
     ----------
     X, y
-        A table of categories and its classes, as in ``fit``.
+        Categorical data and its classes, as in ``fit``.
     child, parents
         Features by name or position.
     score : {"loglik", "aic", "bic", "bdeu", "k2", "acll"}, default="bic"
-        Log-likelihood, penalized log-likelihood, log marginal likelihood under a Dirichlet prior, or the family's part
-        of the approximate conditional log-likelihood (see `acll_score`).
+        Log-likelihood, penalized log-likelihood ("aic", "bic"), log marginal likelihood under a Dirichlet prior ("bdeu",
+        "k2"), or the contribution of the family to the approximate conditional log-likelihood (see `acll_score`).
     equivalent_sample_size : float, default=1.0
-        Strength of the prior of "bdeu".
+        Strength of the prior for "bdeu".
     assumption, a, b, pseudo_counts
-        Of "acll", as in `acll_score`.
+        Settings of "acll", as in `acll_score`.
 
     Examples
     --------
@@ -104,16 +104,16 @@ def family_score(
     >>> round(family_score([["a"], ["a"], ["b"]], [0, 0, 1], 0, score="k2"), 4)
     -1.7918
     """
-    if score not in _SCORES:
-        raise ValueError(f"score must be one of {', '.join(_SCORES)}, but is {score!r}")
+    check_choice(score, "score", _SCORES)
     size = check_number(equivalent_sample_size, "equivalent_sample_size")
     settings = acll_settings(assumption, a, b, pseudo_counts)
     table, names = _read_named(X)
-    feature, found = feature_position(child, names, "child"), [feature_position(p, names, "parent") for p in parents]
-    counts = _count(table, y, [(feature, found)] if found else [])
+    feature = feature_position(child, names, "child")
+    given = [feature_position(parent, names, "parents") for parent in parents]
+    counts = _count(table, y, [(feature, given)] if given else [])
     if score == "acll":
-        return _core.acll_family_score(counts, feature, found, *settings)
-    return _core.family_score(counts, feature, found, score, size)
+        return _core.acll_family_score(counts, feature, given, *settings)
+    return _core.family_score(counts, feature, given, score, size)
 
 
 def acll_score(
@@ -126,24 +126,24 @@ def acll_score(
     b: float | None = None,
     pseudo_counts: float = 5.0,
 ) -> float:
-    """Return the approximate conditional log-likelihood (aCLL) of a structure, with the parameters that maximize it.
+    """Return the approximate conditional log-likelihood (aCLL) of a structure, larger is better.
 
-    The class is a parent of every feature. The score is a sum over class and features, and a constant per row; larger is
-    better. `structure.AcllTree` maximizes it over all trees, and `parameters.AcllOptimal` are the parameters.
+    The parameters are those that maximize it (`parameters.AcllOptimal`). The class is a parent of every feature. The score
+    is a sum over the class and the features, plus a constant per row. `structure.AcllTree` maximizes it over all trees.
 
     Parameters
     ----------
     X, y
-        A table of categories and its classes, as in ``fit``.
+        Categorical data and its classes, as in ``fit``.
     arcs : list of (parent, child), default=()
-        Features by name or position; none is naive Bayes.
+        Features by name or position; no arcs means naive Bayes.
     assumption : {"dirichlet", "uniform"}, default="dirichlet"
-        What is assumed of the joint probabilities of a row with every class; see `acll_constants`. The constant of the
-        uniform assumption is that of p = 1.
+        The assumed distribution of the joint probabilities of a row with each class; see `acll_constants`. The uniform
+        assumption has p = 1.
     a, b : float, and float or None, default=1.0 and None
-        Of the Dirichlet assumption; None means the number of rows.
+        Parameters of the Dirichlet assumption; None means the number of rows.
     pseudo_counts : float, default=5.0
-        The least that a cell of a table may count (N').
+        Lower bound N' on the weight of a cell of a table.
 
     References
     ----------
@@ -164,7 +164,7 @@ def acll_score(
     parents: list[list[int]] = [[] for _ in names]
     for parent, child in read_arcs(arcs, names, "class", "arcs").between_features:
         parents[child].append(parent)
-    counts = _count(table, y, [(child, found) for child, found in enumerate(parents) if found])
+    counts = _count(table, y, [(child, of_child) for child, of_child in enumerate(parents) if of_child])
     return _core.acll_score(counts, parents, *settings)
 
 
@@ -183,11 +183,11 @@ def _count(table: Table, y: Any, families: list[tuple[int, list[int]]]) -> _core
 
 
 def _table(*variables: Any) -> Any:
-    """Count up to three variables jointly; axes of variables not given have length one."""
+    """Return the joint counts of up to three variables; the axes of variables that are not given have length one."""
     coded = []
     for variable in variables:
-        cells = variable.tolist() if np.ma.isMaskedArray(variable) else variable  # None where masked
-        values = np.fromiter(cells, dtype=object, count=len(cells))
+        plain = variable.tolist() if np.ma.isMaskedArray(variable) else variable  # None where masked
+        values = np.fromiter(plain, dtype=object, count=len(plain))
         encoder, columns = learn_encoding(
             read_table(values[:, None]), y_codes=None, n_classes=1, weights=None, numeric_features=[], discretizer=None
         )
@@ -196,14 +196,12 @@ def _table(*variables: Any) -> Any:
         coded.append((np.where(codes == missing, -1, codes), encoder.cardinalities[0]))
     if len({len(codes) for codes, _ in coded}) > 1:
         lengths = ", ".join(str(len(codes)) for codes, _ in coded)
-        raise ValueError(f"all variables must have the same number of values, but they have {lengths}")
+        raise ValueError(f"expected variables of the same length, got {lengths}")
     observed = np.logical_and.reduce([codes >= 0 for codes, _ in coded])
     shape = [size for _, size in coded] + [1] * (3 - len(coded))
     n_cells = math.prod(shape)
     if n_cells > _core.MAX_TABLE_CELLS:
-        raise ValueError(
-            f"the joint table would have {n_cells:,} cells, but at most {_core.MAX_TABLE_CELLS:,} are possible"
-        )
+        raise ValueError(f"the joint table would have {n_cells:,} cells; the limit is {_core.MAX_TABLE_CELLS:,}")
     joint = np.zeros(len(observed), dtype=np.int64)
     for codes, size in coded:
         joint = joint * size + codes

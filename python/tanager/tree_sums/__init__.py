@@ -1,18 +1,18 @@
-"""Sums over all spanning trees of a weighted graph, and what is known of a tree drawn at random.
+"""Sums over all spanning trees of a weighted graph, and properties of a random spanning tree.
 
-A tree is drawn with a probability proportional to the product of its edges' weights: uniformly, if these are all equal.
-Use it to average over trees, to count them, or to draw them, however far the weights are apart: nothing is subtracted, so
-results are good to a few units in the last place where a determinant in floating point is wrong or not even positive.
+The probability of a tree is proportional to the product of the weights of its edges: uniform if all weights are equal.
+Use these functions to average over trees, to count them or to sample them. They work for weights of any range: the
+algorithms do not subtract, so results are accurate to a few units in the last place where a determinant in floating point
+is wrong or even negative.
 
 All functions take the weights as ``log_weights``, either
 
 - an array-like of shape (n, n): the natural logarithms, ``-inf`` where there is no edge; or
-- a tuple ``(mantissa, exponent)`` of such arrays for weights ``mantissa * 2**exponent``, a mantissa of zero meaning no
-  edge. Mantissas must not be negative, and exponents must be whole numbers between -2^40 and 2^40. A logarithm of 10,000
-  knows its weight to twelve digits only, while a pair keeps them all.
+- a tuple ``(mantissa, exponent)`` of such arrays for weights ``mantissa * 2**exponent``; a mantissa of zero means no edge.
+  Mantissas must be non-negative, and exponents must be integers between -2^40 and 2^40. A logarithm of 10,000 determines
+  its weight only to twelve digits, while a pair keeps all of them.
 
-The matrix must be symmetric to the last bit: ``np.maximum(a, a.T)`` makes it so where rounding has not. The diagonal is
-ignored.
+The matrix must be exactly symmetric; ``np.maximum(a, a.T)`` removes asymmetries due to rounding. The diagonal is ignored.
 
 References
 ----------
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.random import draw_seed
-from .._utils.validation import is_integer, n_threads
+from .._utils.validation import check_int, check_optional_int, n_threads
 from ._mp import log_determinant
 from ._weights import read_weights
 
@@ -47,19 +47,19 @@ __all__ = [
 ]
 
 
-#: More would take months, and larger numbers do not fit in an array's shape.
-_MOST_TREES = 10**12
+#: More would take months, and larger numbers do not fit the shape of an array.
+_MAX_TREES = 10**12
 
 
 class MapTree(NamedTuple):
-    """The most probable tree.
+    """The most probable spanning tree, returned by `map_tree`.
 
     Attributes
     ----------
     edges : ndarray of shape (n - 1, 2)
         Pairs of nodes (u, v) with u < v, in increasing order.
     log_probability : float
-        Natural logarithm of the tree's probability.
+        Natural logarithm of the probability of the tree.
     """
 
     edges: npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ class MapTree(NamedTuple):
 
 
 def log_tree_sum(log_weights: Any) -> float:
-    """Return the logarithm of the sum over all spanning trees of the product of their weights.
+    """Return the logarithm of the sum over all spanning trees of the products of their weights.
 
     Use it to normalize a distribution over trees, or, with equal weights, to count the trees of a graph.
 
@@ -83,13 +83,12 @@ def log_tree_sum(log_weights: Any) -> float:
 
     Notes
     -----
-    By elimination without subtraction (Grassmann, Taksar and Heyman) in O(n³), with numbers of any magnitude. The relative
-    error of the sum grows slowly with n and not at all with the range of the weights: about 1e-15 for n = 60. The
-    logarithm is that sum's, rounded.
+    Elimination without subtraction (Grassmann, Taksar and Heyman) in O(n³), with numbers of any magnitude. The relative
+    error of the sum grows slowly with n and does not depend on the range of the weights: about 1e-15 for n = 60.
 
     Examples
     --------
-    The complete graph of five nodes has 5³ spanning trees (Cayley).
+    The complete graph with five nodes has 5³ spanning trees (Cayley):
 
     >>> import numpy as np
     >>> from tanager.tree_sums import log_tree_sum
@@ -100,23 +99,23 @@ def log_tree_sum(log_weights: Any) -> float:
 
 
 def edge_probabilities(log_weights: Any, n_jobs: int | None = None) -> npt.NDArray[np.float64]:
-    """Return the probability of every edge to be in the tree.
+    """Return the probability that each edge is in a random spanning tree.
 
-    Use it to see which edges a distribution over trees is sure of. With weights as conductances, it is the weight of an
-    edge times the effective resistance between its ends.
+    Use it to see which edges are certain under a distribution over trees. With weights as conductances, it is the weight of
+    an edge times the effective resistance between its ends.
 
     Parameters
     ----------
     log_weights : array-like of shape (n, n), or tuple of two of them
         The weights of the edges; see `tanager.tree_sums`.
     n_jobs : int or None, default=None
-        Number of threads; None means one, -1 all. The result does not depend on it.
+        Number of threads; None means one, -1 all. It does not change the result.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Symmetric, with zeros on the diagonal. The upper triangle sums to n - 1. Small probabilities are as exact as large
-        ones, and zero below 1e-308.
+        Symmetric, with zeros on the diagonal. The upper triangle sums to n - 1. Small probabilities have the same relative
+        accuracy as large ones; those below 1e-308 are zero.
 
     Examples
     --------
@@ -133,8 +132,8 @@ def edge_probabilities(log_weights: Any, n_jobs: int | None = None) -> npt.NDArr
 def map_tree(log_weights: Any) -> MapTree:
     """Return the most probable tree, a maximum spanning tree, and the logarithm of its probability.
 
-    Use it for the one tree that stands for all, and to see how far it does: with a probability close to one averaging
-    over trees changes nothing.
+    Use it to represent a distribution by a single tree, and to see how well that works: with a probability close to one,
+    averaging over trees changes nothing.
 
     Parameters
     ----------
@@ -144,11 +143,11 @@ def map_tree(log_weights: Any) -> MapTree:
     Returns
     -------
     MapTree
-        ``edges`` and ``log_probability``. Of edges of equal weight those of the lowest nodes are taken.
+        ``edges`` and ``log_probability``. Ties between edges go to the lowest nodes.
 
     Notes
     -----
-    The logarithm is found without subtraction: for a tree of probability 1 - 1e-60 it is -1e-60, not zero.
+    The logarithm is computed without subtraction: for a tree of probability 1 - 1e-60 it is -1e-60, not zero.
 
     Examples
     --------
@@ -164,17 +163,17 @@ def map_tree(log_weights: Any) -> MapTree:
 
 
 def tree_entropy(log_weights: Any, n_jobs: int | None = None) -> float:
-    """Return the entropy of the tree, in nats.
+    """Return the entropy of the distribution over spanning trees, in nats.
 
-    Use it to tell how spread a distribution over trees is: exp of it is the number of trees that, equally probable,
-    would be as uncertain.
+    Use it to measure how spread out the distribution is: its exponential is the number of equally probable trees with the
+    same entropy.
 
     Parameters
     ----------
     log_weights : array-like of shape (n, n), or tuple of two of them
         The weights of the edges; see `tanager.tree_sums`.
     n_jobs : int or None, default=None
-        Number of threads; None means one, -1 all. The result does not depend on it.
+        Number of threads; None means one, -1 all. It does not change the result.
 
     Returns
     -------
@@ -193,9 +192,9 @@ def tree_entropy(log_weights: Any, n_jobs: int | None = None) -> float:
 def sample_trees(
     log_weights: Any, n_samples: int, random_state: Any = None, n_jobs: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Draw spanning trees, independently and exactly.
+    """Draw independent spanning trees from their exact distribution.
 
-    Use it for averages over trees that no formula gives.
+    Use it for averages over trees without a closed form.
 
     Parameters
     ----------
@@ -204,9 +203,10 @@ def sample_trees(
     n_samples : int
         Number of trees.
     random_state : int, RandomState or None, default=None
-        A whole number makes the trees the same in every call, and the first ones the same for any ``n_samples``.
+        Seed or generator. With an integer, every call returns the same trees, and a larger ``n_samples`` only appends
+        further ones.
     n_jobs : int or None, default=None
-        Number of threads; None means one, -1 all. The result does not depend on it.
+        Number of threads; None means one, -1 all. It does not change the result.
 
     Returns
     -------
@@ -215,9 +215,9 @@ def sample_trees(
 
     Notes
     -----
-    Nodes are eliminated once, in O(n³), and every tree is drawn by undoing that step by step. Random walks (Aldous and
-    Broder, Wilson) draw from the same distribution, but may take for ever where clusters of nodes are far apart; this takes
-    about O(n²) for a tree whatever the weights.
+    Nodes are eliminated once, in O(n³), and each tree is drawn by undoing the elimination step by step. Random walks (Aldous
+    and Broder, Wilson) draw from the same distribution, but may practically never end if clusters of nodes are weakly
+    connected; this algorithm takes about O(n²) per tree for any weights.
 
     Examples
     --------
@@ -229,38 +229,34 @@ def sample_trees(
     >>> len(np.unique(trees, axis=0))
     16
     """
-    if not is_integer(n_samples) or n_samples < 0:
-        raise ValueError(f"n_samples must be a whole number that is not negative, but is {n_samples!r}")
-    if n_samples > _MOST_TREES:
-        raise ValueError(f"n_samples must be at most {_MOST_TREES:,}, but is {n_samples:,}")
+    n_samples = check_int(n_samples, "n_samples", minimum=0, maximum=_MAX_TREES)
     weights = read_weights(log_weights).to_core()
-    drawn = draw_seed(random_state)
-    return _core.sample_trees(weights, int(n_samples), drawn, n_threads(n_jobs))
+    return _core.sample_trees(weights, n_samples, draw_seed(random_state), n_threads(n_jobs))
 
 
 def log_tree_sum_mp(log_weights: Any, digits: int | None = None) -> Any:
-    """Return the logarithm of the tree sum by a determinant of as many digits as it takes.
+    """Return the logarithm of the tree sum, computed as a determinant with mpmath at sufficient precision.
 
-    Use it to check `log_tree_sum`: it shares nothing with it, and is slower by a factor of thousands to millions.
+    Use it to verify `log_tree_sum`: it shares no code with it, and is thousands to millions of times slower.
 
     Parameters
     ----------
     log_weights : array-like of shape (n, n), or tuple of two of them
-        The weights of the edges, taken as exact; see `tanager.tree_sums`.
+        The weights of the edges, regarded as exact; see `tanager.tree_sums`.
     digits : int or None, default=None
-        Decimal digits of the first attempt. By default as many as the largest weight and the smallest of a maximum
-        spanning tree are apart, and some more.
+        Decimal digits of the first attempt. The default follows from the ratio of the largest weight to the smallest
+        weight of a maximum spanning tree.
 
     Returns
     -------
     mpmath.mpf
-        The natural logarithm, with 30 digits of the sum's relative precision or more; ``float`` rounds it. ``-inf`` if the
-        edges do not connect all nodes.
+        The natural logarithm, with a relative precision of the sum of at least 30 digits; ``float`` rounds it. ``-inf`` if
+        the edges do not connect all nodes.
 
     Notes
     -----
-    Kirchhoff's theorem: the sum is the determinant of the Laplacian without one row and column, by symmetric elimination
-    in mpmath. Digits are doubled until that no longer changes the sum by a relative 2^-100.
+    By Kirchhoff's theorem, the sum is the determinant of the Laplacian without one row and column, computed by symmetric
+    elimination. The number of digits is doubled until the sum changes by less than a relative 2^-100.
 
     Examples
     --------
@@ -270,8 +266,7 @@ def log_tree_sum_mp(log_weights: Any, digits: int | None = None) -> Any:
     >>> print(f"{log_tree_sum(weights):.10f} {float(log_tree_sum_mp(weights)):.10f}")
     -499.6867383125 -499.6867383125
     """
-    if digits is not None and (not is_integer(digits) or digits < 1):
-        raise ValueError(f"digits must be None or a whole number above zero, but is {digits!r}")
-    given = read_weights(log_weights)
-    given.to_core()  # refuses what is out of all bounds, in the same words
-    return log_determinant(given, digits)
+    digits = check_optional_int(digits, "digits", minimum=1)
+    weights = read_weights(log_weights)
+    weights.to_core()  # the same checks and messages as in the other functions
+    return log_determinant(weights, digits)

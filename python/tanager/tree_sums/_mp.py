@@ -1,4 +1,4 @@
-"""Sums over spanning trees by determinants of many digits: slow, and independent of the core."""
+"""Tree sums as determinants in arbitrary precision: slow, and independent of the core."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import Any
 import numpy as np
 
 from .._utils.graphs import maximum_spanning_tree
-from ._weights import GivenWeights
+from ._weights import CheckedWeights
 
-#: Sums of two precisions that agree to so many bits are taken to be right.
+#: A sum is accepted if two precisions agree to this many bits.
 _AGREEMENT = 100
-#: Bits of a weight that is given as a logarithm, and of the logarithm that is returned.
+#: Precision of weights given as logarithms, and of the returned logarithm.
 _WEIGHT_BITS = 160
-#: Determinants of more bits would take days.
-_MOST_BITS = 2**24
+#: More bits would take days.
+_MAX_BITS = 2**24
 
 
-def log_determinant(given: GivenWeights, digits: int | None) -> Any:
-    """Return the logarithm of the tree sum of a graph as a number of mpmath."""
-    import mpmath  # no other part of the package needs it
+def log_determinant(given: CheckedWeights, digits: int | None) -> Any:
+    """Return the logarithm of the tree sum of a graph as an mpmath number."""
+    import mpmath  # slow to import, and rarely needed
 
     if given.n_nodes == 1:
         return mpmath.mpf(0)
-    bits = _needed_bits(given)
+    bits = required_bits(given)
     if bits is None:
         return mpmath.mpf("-inf")
     if digits is not None:
         bits = math.ceil(digits * math.log2(10))
-    if bits > _MOST_BITS:
+    if bits > _MAX_BITS:
         raise ValueError(
-            f"log_weights must not be so far apart, for the determinant would need {round(bits / math.log2(10)):,} digits, "
-            f"but at most {round(_MOST_BITS / math.log2(10)):,} are possible"
+            f"log_weights: the range is so large that the determinant would need {round(bits / math.log2(10)):,} digits; "
+            f"the limit is {round(_MAX_BITS / math.log2(10)):,}"
         )
-    # A context of its own: the precision of mpmath's is the user's, and that of all threads.
+    # A new context: the precision of mpmath.mp belongs to the user and is shared by all threads.
     context = mpmath.MPContext()
-    before = None
+    previous = None
     factor = 1
     while True:
-        found = _log_determinant(context, given, bits * factor, _WEIGHT_BITS * factor)
-        if before is not None and found is not None and abs(found - before) < context.ldexp(1, -_AGREEMENT):
-            return mpmath.mp.make_mpf(found._mpf_)
-        before = found
+        result = _log_determinant(context, given, bits * factor, _WEIGHT_BITS * factor)
+        if previous is not None and result is not None and abs(result - previous) < context.ldexp(1, -_AGREEMENT):
+            return mpmath.mp.make_mpf(result._mpf_)
+        previous = result
         factor *= 2
 
 
-def _needed_bits(given: GivenWeights) -> int | None:
-    """Return how many bits a determinant needs, or None if no tree connects all nodes.
+def required_bits(given: CheckedWeights) -> int | None:
+    """Return the number of bits that the determinant needs; None if the graph is not connected.
 
-    An error e in every cell of the Laplacian changes the tree sum by at most e n² times the largest resistance between
-    two nodes, and that is below n over the smallest weight of a maximum spanning tree. Rounding makes e the last place
-    of n times the largest weight.
+    An error e in every entry of the Laplacian changes the tree sum by at most e n² times the largest resistance between
+    two nodes, which is less than n divided by the smallest weight of a maximum spanning tree. Rounding makes e one unit in
+    the last place of n times the largest weight.
     """
     if given.exponents is None:
         sizes = given.values / math.log(2)
@@ -64,13 +64,13 @@ def _needed_bits(given: GivenWeights) -> int | None:
     return math.ceil(float(sizes.max() - smallest) + 4 * math.log2(n)) + _AGREEMENT + 32
 
 
-def _log_determinant(context: Any, given: GivenWeights, bits: int, weight_bits: int) -> Any:
-    """Return the logarithm of the determinant of a Laplacian without its last row and column; None if rounding ate it."""
+def _log_determinant(context: Any, given: CheckedWeights, bits: int, weight_bits: int) -> Any:
+    """Return the log-determinant of the Laplacian without its last row and column; None if precision does not suffice."""
     rows = _laplacian(context, given, bits, weight_bits)
     context.prec = bits
     determinant = context.one
     while rows:
-        # The first row and column are eliminated; only the upper triangle is kept.
+        # Eliminate the first row and column; only the upper triangle is stored.
         first, rows = rows[0], rows[1:]
         pivot = first[0]
         if not pivot > 0:
@@ -86,11 +86,11 @@ def _log_determinant(context: Any, given: GivenWeights, bits: int, weight_bits: 
     return context.log(determinant)
 
 
-def _laplacian(context: Any, given: GivenWeights, bits: int, weight_bits: int) -> list[list[Any]]:
-    """Return the rows of the Laplacian from the diagonal on, without the last row and column."""
+def _laplacian(context: Any, given: CheckedWeights, bits: int, weight_bits: int) -> list[list[Any]]:
+    """Return the rows of the Laplacian, starting at the diagonal, without the last row and column."""
     n = given.n_nodes
     weights = [[context.zero] * n for _ in range(n)]
-    # The tree sum is as exact as its weights are: these need no more bits than the result, and are then kept as they are.
+    # The tree sum is as accurate as its weights, so these need no more bits than the result.
     context.prec = weight_bits + 64
     for u, v in np.argwhere(given.values > (-np.inf if given.exponents is None else 0)):
         if u < v:

@@ -97,9 +97,9 @@ def test_the_oracle_needs_no_help_with_digits_and_leaves_mpmath_alone():
     with mpmath.workprec(300):
         assert max(abs(one - found[0]) for one in found) < mpmath.mpf(10) ** -29
     assert log_tree_sum(graph) == pytest.approx(float(found[0]), rel=1e-15)
-    with pytest.raises(ValueError, match="digits must be None or a whole number above zero, but is 0"):
+    with pytest.raises(ValueError, match="digits: expected None or an integer >= 1, got 0"):
         log_tree_sum_mp(graph, 0)
-    with pytest.raises(ValueError, match=r"would need .* digits, but at most 5,050,445 are possible"):
+    with pytest.raises(ValueError, match=r"would need .* digits; the limit is 5,050,445"):
         log_tree_sum_mp([[0, 0, -np.inf], [0, 0, -1e9], [-np.inf, -1e9, 0]])
 
 
