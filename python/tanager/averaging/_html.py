@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import _core
 from .._utils.text import display_label, html_label, plural
-from ..network._html import boxed
-from ..network._summary import MOST_LINES, mutual_information
+from ..network._html import foldable
+from ..network._summary import MAX_ROWS, mutual_information
 
 if TYPE_CHECKING:
     from ._posterior import TreePosterior
@@ -32,7 +32,7 @@ def posterior_html(posterior: TreePosterior) -> str:
             f"<p>as uncertain as {posterior.n_effective_trees:,.3g} trees equally probable</p>{_edges_html(posterior)}"
         )
     tree = posterior.map_tree._repr_html_()
-    return boxed(head, f"{body}<details><summary>the most probable tree</summary>{tree}</details>")
+    return foldable(head, f"{body}<details><summary>the most probable tree</summary>{tree}</details>")
 
 
 def _edges_html(posterior: TreePosterior) -> str:
@@ -58,17 +58,17 @@ def aode_html(core: _core.Aode, feature_names: list[str], classes: list[Any]) ->
     rows = "".join(
         f"<tr><td>{html_label(feature_names[f])}</td><td class=n>{core.cardinalities[f]:,}</td>"
         f"<td class=n>{information[f]:.4f}</td></tr>"
-        for f in order[:MOST_LINES]
+        for f in order[:MAX_ROWS]
     )
-    n_more = core.n_features - MOST_LINES
-    more = f"<p>… and {plural(n_more, 'feature')} that say less</p>" if n_more > 0 else ""
+    n_more = core.n_features - MAX_ROWS
+    more = f"<p>… and {plural(n_more, 'less informative feature')}</p>" if n_more > 0 else ""
     shares = ", ".join(f"{display_label(label)} ({p:.3g})" for label, p in list(zip(classes, prior, strict=True))[:20])
     many = f", and {len(classes) - 20:,} more" if len(classes) > 20 else ""
     head = (
         f"average of {plural(core.n_features, 'one-dependence model')}, each with another super-parent, "
         f"{plural(len(classes), 'class')}, {plural(core.n_parameters, 'parameter')}"
     )
-    return boxed(
+    return foldable(
         head,
         f"<div>classes: {html_label(shares)}{many}</div><table><thead><tr><th>feature</th><th class=n>values</th>"
         f"<th class=n>information</th></tr></thead><tbody>{rows}</tbody></table>{more}",

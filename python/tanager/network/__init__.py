@@ -1,4 +1,4 @@
-"""What was learned: structure and tables, to read and to judge."""
+"""Fitted Bayesian networks: structure, conditional probability tables and exact queries."""
 
 from __future__ import annotations
 

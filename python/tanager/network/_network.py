@@ -1,4 +1,4 @@
-"""What was learned: structure and tables, to read and to judge."""
+"""Bayesian networks: structure, conditional probability tables, likelihoods and exact queries."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .._encoding.schema import Schema
 from .._learning.contract import FittedModel
 from .._learning.names import naming_features
 from .._utils.files import write_text
+from .._utils.text import join_names
 from .._utils.typing import Floats
 from .._utils.validation import MAX_CELLS, check_max_cells
 from ..structure import FixedStructure
@@ -32,55 +33,53 @@ if TYPE_CHECKING:
 
 
 class LazyPredictor:
-    """Predicts as `_core.Predictor` does; its tables are made for the first rows, for many a fit is never asked.
+    """A `_core.Predictor` that is built on first use: many fitted models never predict.
 
     Parameters
     ----------
     network : _core.Network
-    made : _core.AnyPredictor or None, default=None
-        The predictor of the network, if there is one already.
+    predictor : _core.AnyPredictor or None, default=None
+        The predictor of the network, if it exists already.
     """
 
-    def __init__(self, network: _core.Network, made: _core.AnyPredictor | None = None):
+    def __init__(self, network: _core.Network, predictor: _core.AnyPredictor | None = None):
         self._network = network
-        self._made = made
+        self._built = predictor
         self._max_cells = MAX_CELLS
 
     @property
     def max_cells(self) -> int:
-        """What rows with missing values may need."""
+        """The limit of exact inference for rows with missing values; see `Network.max_cells`."""
         return self._max_cells
 
     @max_cells.setter
     def max_cells(self, value: int) -> None:
         if value != self._max_cells:
-            self._max_cells, self._made = value, None
+            self._max_cells, self._built = value, None
 
     @property
     def _predictor(self) -> _core.AnyPredictor:
-        made = self._made
-        if made is None:
-            made = self._made = _core.Predictor(self._network, self._max_cells)
-        return made
+        predictor = self._built
+        if predictor is None:
+            predictor = self._built = _core.Predictor(self._network, self._max_cells)
+        return predictor
 
-    def predict(
-        self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1
-    ) -> npt.NDArray[np.float64]:
+    def predict(self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1) -> Floats:
         """Return one number per row and class."""
         return self._predictor.predict(columns, n_rows, output, threads)
 
     def predict_classes(
         self, columns: Sequence[npt.NDArray[Any]], n_rows: int, threads: int = 1
     ) -> npt.NDArray[np.uint32]:
-        """Return the most probable class of every row."""
+        """Return the most probable class of each row."""
         return self._predictor.predict_classes(columns, n_rows, threads)
 
 
 class Network:
-    """A Bayesian network classifier: immutable, readable, comparable.
+    """An immutable Bayesian network: structure, conditional probability tables and exact queries.
 
-    Made by fitting a classifier (``clf.network_``). Names are those of the training columns ("x0", "x1", ... if it had
-    none) and of the class ("class" unless y had a name).
+    Fitted classifiers have one (``clf.network_``). Variables have the names of the training columns ("x0", "x1", ... if
+    there are none) and of the class ("class" unless y has a name).
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class Network:
 
     @property
     def arcs(self) -> list[tuple[str, str]]:
-        """All arcs as (parent, child), those to and from the class first."""
+        """All arcs as (parent, child), starting with those to and from the class."""
         names, c = self.feature_names, self.class_name
         to_class = [(names[p], c) for p in self._class_parents]
         from_class = [(c, name) for name, child in zip(names, self._class_children, strict=True) if child]
@@ -118,12 +117,12 @@ class Network:
 
     @property
     def features(self) -> list[str]:
-        """The features that the network has: all columns but those that its learner left out."""
+        """The features of the network: all columns that are not left out by its learner."""
         return [name for name, parents in zip(self.feature_names, self._parents, strict=True) if parents is not None]
 
     @property
     def left_out(self) -> list[str]:
-        """The columns that the network does without."""
+        """The columns that are not in the network."""
         return [name for name, parents in zip(self.feature_names, self._parents, strict=True) if parents is None]
 
     @property
@@ -134,11 +133,11 @@ class Network:
 
     @property
     def families(self) -> dict[str, list[str]]:
-        """The parents of every variable, those of the class last."""
+        """The parents of each variable; the class is the last variable."""
         return {name: self.parents(name) for name in [*self.features, self.class_name]}
 
     def parents(self, name: str) -> list[str]:
-        """Return the names of a variable's parents, the class last if it is one of them.
+        """Return the names of a variable's parents, with the class last.
 
         Parameters
         ----------
@@ -153,15 +152,15 @@ class Network:
 
     @property
     def markov_blanket(self) -> list[str]:
-        """The features that the class depends on given all others: its parents, its children and their parents."""
-        found = set(self._class_parents)
+        """The features that the class depends on given all others: its parents, its children and their other parents."""
+        blanket = set(self._class_parents)
         for child, parents in enumerate(self._parents):
             if self._class_children[child]:
-                found.update([child, *(parents or ())])
-        return [name for position, name in enumerate(self.feature_names) if position in found]
+                blanket.update([child, *(parents or ())])
+        return [name for position, name in enumerate(self.feature_names) if position in blanket]
 
     def cpt(self, name: str) -> ConditionalTable:
-        """Return the conditional probability table of a feature or of the class, with its labels.
+        """Return the conditional probability table (CPT) of a feature or of the class.
 
         Parameters
         ----------
@@ -187,31 +186,31 @@ class Network:
 
     @property
     def is_naive(self) -> bool:
-        """Whether the class is a parent of every feature, and there are no other arcs."""
+        """Whether this is naive Bayes: the class is a parent of every feature, and there are no other arcs."""
         return self._core.is_naive
 
     @property
     def is_tan(self) -> bool:
-        """Whether the class is a parent of every feature, and one tree spans all features."""
+        """Whether this is tree-augmented naive Bayes: naive Bayes with a tree that spans all features."""
         return self._core.is_tan
 
     @property
     def is_one_dependence(self) -> bool:
-        """Whether the class is a parent of every feature, and none has more than one feature parent."""
+        """Whether the class is a parent of every feature, and every feature has at most one feature parent."""
         return self._core.is_one_dependence
 
     @property
     def is_semi_naive(self) -> bool:
-        """Whether the class is a parent of every feature, and these form fully connected groups without arcs between."""
+        """Whether this is semi-naive Bayes: the features form fully connected groups, with no arcs between groups."""
         return self._core.is_semi_naive
 
     def log_likelihood(self, X: Any, y: Any) -> float:
-        """Return ln P(X, y), summed over the rows; missing cells are summed out.
+        """Return the joint log-likelihood ln P(X, y), summed over the rows; missing values are marginalized out.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
-            Rows with the columns of the training table.
+            Data with the columns of the training data.
         y : array-like of shape (n_rows,)
             Their classes.
         """
@@ -219,7 +218,7 @@ class Network:
         return float(joint[np.arange(len(codes)), codes].sum())
 
     def conditional_log_likelihood(self, X: Any, y: Any) -> float:
-        """Return ln P(y | X), summed over the rows; missing cells are summed out.
+        """Return the conditional log-likelihood ln P(y | X), summed over the rows; missing values are marginalized out.
 
         Parameters
         ----------
@@ -230,7 +229,9 @@ class Network:
         return float(posterior[np.arange(len(codes)), codes].sum())
 
     def aic(self, X: Any, y: Any) -> float:
-        """Return the log-likelihood less the number of parameters; larger is better.
+        """Return the AIC score, larger is better: the log-likelihood minus the number of parameters.
+
+        This is -1/2 times the AIC of most textbooks, as in bnlearn and bnclassify.
 
         Parameters
         ----------
@@ -240,7 +241,9 @@ class Network:
         return self.log_likelihood(X, y) - self.n_parameters
 
     def bic(self, X: Any, y: Any) -> float:
-        """Return the log-likelihood less half the number of parameters times ln(rows); larger is better.
+        """Return the BIC score, larger is better: the log-likelihood minus ln(n_rows) / 2 per parameter.
+
+        This is -1/2 times the BIC of most textbooks, as in bnlearn and bnclassify.
 
         Parameters
         ----------
@@ -252,15 +255,15 @@ class Network:
     def posterior(
         self, evidence: Mapping[str, Any] | None = None, query: str | Sequence[str] | None = None
     ) -> Distribution:
-        """Return the distribution of variables given what is known of others, exactly.
+        """Return the exact posterior distribution of variables given evidence.
 
         Parameters
         ----------
         evidence : dict, default=None
-            What is known: labels by name, of features and of the class; a number for a feature that was cut into
-            intervals. None and NaN mean that nothing is known.
+            Observed labels by name, of features and of the class; for a discretized feature, a number or the label of a
+            bin. None and NaN mean that a variable is not observed.
         query : str or list of str, default=None
-            A variable, or several for their joint distribution; None is the class.
+            A variable, or several for their joint distribution; None means the class.
 
         Returns
         -------
@@ -288,7 +291,7 @@ class Network:
         return self._queries.posterior(evidence, query)
 
     def log_probability(self, evidence: Mapping[str, Any]) -> float:
-        """Return ln P(evidence), everything else summed out; minus infinity if it is impossible.
+        """Return ln P(evidence), with all other variables marginalized out; minus infinity if it is impossible.
 
         Parameters
         ----------
@@ -305,11 +308,10 @@ class Network:
         return self._queries.log_probability(evidence)
 
     def most_probable(self, evidence: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the most probable values of all variables together that agree with what is known.
+        """Return the most probable explanation (MPE): the most probable joint values of all variables given evidence.
 
-        This is one case, the most probable explanation: the most probable value of each variable alone may differ. Of
-        several equally probable cases it is the one with the first class, then the first value of the first feature, and
-        so on.
+        They may differ from the most probable value of each single variable. Ties go to the first class, then to the first
+        value of the first feature, and so on.
 
         Parameters
         ----------
@@ -319,7 +321,7 @@ class Network:
         Returns
         -------
         dict
-            The label of every variable, evidence included.
+            The label of each variable, including the evidence.
 
         Examples
         --------
@@ -333,22 +335,22 @@ class Network:
     def sample(
         self, n: int, random_state: Any = None, evidence: Mapping[str, Any] | None = None
     ) -> pd.DataFrame | dict[str, npt.NDArray[Any]]:
-        """Draw cases from the network, or from what it says given evidence; exactly in both cases.
+        """Draw samples from the network, or from its exact distribution given evidence.
 
         Parameters
         ----------
         n : int
-            How many.
+            Number of samples.
         random_state : int, RandomState instance or None, default=None
-            The seed.
+            Seed or generator.
         evidence : dict, default=None
-            As in `posterior`: all cases agree with it, and no draw is thrown away for that.
+            As in `posterior`. All samples agree with it; none are drawn and rejected.
 
         Returns
         -------
         DataFrame or dict of ndarray
-            A column for every feature of the network, and one for the class: a pandas frame, or a dict of arrays where
-            pandas is not installed. Features that were cut are given by their intervals.
+            One column per feature of the network and one for the class: a pandas DataFrame, or a dict of arrays if pandas is
+            not installed. Discretized features have the labels of their bins.
 
         Examples
         --------
@@ -366,11 +368,11 @@ class Network:
 
     @property
     def max_cells(self) -> int:
-        """The limit of exact inference, in cells of about 24 bytes; 2**24 unless another is set.
+        """The limit of exact inference, in cells of about 24 bytes; default 2**24, maximum 2**32 - 1.
 
-        Queries and predictions of rows with missing values that need more are refused with a `ValueError` that says how
-        many they need. Setting it to more, at most 2**32 - 1, changes no answer. It also holds for predictions of the
-        classifier that the network belongs to. Model files do not keep it; pickles of classifiers do.
+        Queries, and predictions of rows with missing values, that need more cells raise a `ValueError` with the number of
+        cells. A higher limit does not change results. The limit also applies to predictions of the classifier that the
+        network belongs to. It is stored in pickles of classifiers, but not in model files.
 
         Examples
         --------
@@ -386,27 +388,27 @@ class Network:
 
     @property
     def _queries(self) -> NetworkQueries:
-        made = self._cached_queries
-        if made is None or made.max_cells != self.max_cells:
-            made = self._cached_queries = NetworkQueries(
+        queries = self._cached_queries
+        if queries is None or queries.max_cells != self.max_cells:
+            queries = self._cached_queries = NetworkQueries(
                 self._core, self._encoder.columns, self.feature_names, self.left_out, self.class_name, self.classes,
                 self.max_cells,
             )  # fmt: skip
-        return made
+        return queries
 
     def _log_joint(self, X: Any, y: Any, output: str) -> tuple[Floats, npt.NDArray[Any]]:
         table = read_table(X)
         if table.n_features != len(self.feature_names):
-            raise ValueError(f"X has {table.n_features} features, but the network has {len(self.feature_names)}")
+            raise ValueError(f"X: expected {len(self.feature_names)} features, got {table.n_features}")
         if table.names is not None and self._encoder.names is not None and table.names != self._encoder.names:
-            raise ValueError(f"X must have the columns {self._encoder.names} in this order, but has {table.names}")
+            raise ValueError(f"X: expected the columns {self._encoder.names} in this order, got {table.names}")
         known, codes = encode_labels(y, self.classes)
         if len(codes) != table.n_rows:
-            raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
-        codes = positions_among(known, self.classes)[codes]  # a network that was read has them in any order
-        columns, strange = self._encoder.encode_new(table)
-        if strange:
-            warn_unseen(strange)
+            raise ValueError(f"X and y: expected the same number of rows, got {table.n_rows} and {len(codes)}")
+        codes = positions_among(known, self.classes)[codes]  # the classes of an imported network have any order
+        columns, unseen = self._encoder.encode_new(table)
+        if unseen:
+            warn_unseen(unseen)
         with naming_features(self.feature_names):
             return self._predictor.predict(columns, table.n_rows, output), codes
 
@@ -414,16 +416,16 @@ class Network:
         position = self._position.get(name, -1)
         parents = self._parents[position] if position >= 0 else None
         if parents is None:
-            raise KeyError(f"the network has no variable {name!r}; its features are {', '.join(self.features)}")
+            raise KeyError(f"the network has no variable {name!r}; its features are {join_names(self.features)}")
         return position, parents
 
     def summary(self) -> NetworkSummary:
-        """Return the network at a glance: its kind, and values, parents, parameters and information of every feature.
+        """Return a summary: the kind of network, and the values, parents, parameters and information of each feature.
 
         Returns
         -------
         NetworkSummary
-            Text when printed, HTML in notebooks; ``to_frame()``.
+            Prints as text, shows as HTML in notebooks, and has ``to_frame()``.
 
         Examples
         --------
@@ -448,12 +450,12 @@ class Network:
         Parameters
         ----------
         other : Network
-            A network of any features; those of the same name are compared.
+            A network with any features; those with the same name are compared.
 
         Returns
         -------
         NetworkComparison
-            The arcs of both, of one, and those turned; features; the structural Hamming distance; whether they are equivalent.
+            Arcs in both networks, in one of them and reversed, features, structural Hamming distance, equivalence.
 
         Examples
         --------
@@ -461,18 +463,18 @@ class Network:
         >>> data = tg.datasets.load("monks-1", as_frame=True)
         >>> tree = tg.TANClassifier().fit(data.X, data.y).network_
         >>> tree.compare(tg.BayesNetClassifier("tan-bic").fit(data.X, data.y).network_)
-        7 arcs in both, 0 turned, 4 only in the first, 0 only in the second; structural Hamming distance 4
+        7 arcs in both, 0 reversed, 4 only in the first, 0 only in the second; structural Hamming distance 4
         only in the first: head_shape → is_smiling, head_shape → holding, head_shape → jacket_color, head_shape → has_tie
         """
         if not isinstance(other, Network):
-            raise TypeError(f"a network is compared with another, but a {type(other).__name__} came")
+            raise TypeError(f"compare: expected a Network, got {type(other).__name__}")
         return compare_networks(self, other)
 
     def to_classifier(self) -> BayesNetClassifier:
         """Return a fitted classifier that predicts with this network.
 
-        Its structure learner is ``FixedStructure`` with the arcs of this network, so that a clone of it learns tables of
-        the same structure from other rows.
+        Its structure learner is ``FixedStructure`` with the arcs of this network, so fitting a clone re-estimates only the
+        parameters.
 
         Examples
         --------
@@ -491,27 +493,27 @@ class Network:
         return clf
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file that `tanager.load` and C++ programs read: that of `to_classifier`.
+        """Write a model file for `tanager.load` and C++ programs, the same as that of `to_classifier`.
 
         Parameters
         ----------
         path : str or path
-            The file, written whole or not at all.
+            The file; it is written atomically.
         """
         self.to_classifier().save(path)
 
     def to_bif(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the network as BIF, the text format that most tools of the field read.
+        """Write the network as BIF, the text format that most Bayesian network tools read.
 
-        Every probability has as many digits as it takes to read back the same number. Names and labels that BIF cannot
-        hold are written as texts like them, with the originals in ``property`` lines: other tools skip those, and
-        `tanager.interop.read_bif` restores all exactly, types of labels, cut points and the class included. Features that
-        the network leaves out are not written.
+        Probabilities are written with enough digits to be read back exactly. Names and labels that BIF cannot represent are
+        replaced by similar identifiers, with the originals in ``property`` lines: other tools ignore these, and
+        `tanager.interop.read_bif` restores everything exactly, including label types, cut points and the class. Features
+        that are left out of the network are not written.
 
         Parameters
         ----------
         path : str or path or None, default=None
-            Where to, whole or not at all; None returns the text.
+            The file, written atomically; None returns the text.
 
         Examples
         --------
@@ -538,8 +540,9 @@ class Network:
         <BLANKLINE>
         """
         from ..interop._bif_writer import bif_text
+        from ..interop._variables import variables_of
 
-        return self._written(bif_text, path)
+        return _write_or_return(bif_text(variables_of(self), self.class_name), path)
 
     def to_xmlbif(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the network as XMLBIF 0.3; see `to_bif`.
@@ -547,32 +550,24 @@ class Network:
         Parameters
         ----------
         path : str or path or None, default=None
-            Where to, whole or not at all; None returns the text.
+            The file, written atomically; None returns the text.
         """
         from ..interop._bif_writer import xmlbif_text
-
-        return self._written(xmlbif_text, path)
-
-    def _written(self, text_of: Any, path: str | os.PathLike[str] | None) -> str | None:
         from ..interop._variables import variables_of
 
-        text: str = text_of(variables_of(self), self.class_name)
-        if path is None:
-            return text
-        write_text(path, text)
-        return None
+        return _write_or_return(xmlbif_text(variables_of(self), self.class_name), path)
 
     def to_networkx(self, *, strengths: bool = False) -> Any:
-        """Return a ``networkx.DiGraph`` with a node for every variable and an edge for every arc.
+        """Return a ``networkx.DiGraph`` with one node per variable and one edge per arc.
 
-        Nodes have the attributes ``kind`` ("feature" or "class"), ``labels`` and ``table`` (as of ``cpt``); the graph has
-        ``class_name``.
+        Nodes have the attributes ``kind`` ("feature" or "class"), ``labels`` and ``table`` (the values of ``cpt``); the graph
+        has ``class_name``.
 
         Parameters
         ----------
         strengths : bool, default=False
             Whether edges have the attribute ``strength``: the mutual information of parent and child given the child's
-            other parents, in nats, under the network's own distribution.
+            other parents, in nats, under the distribution of the network.
 
         Examples
         --------
@@ -587,16 +582,16 @@ class Network:
         return networkx_graph(self, strengths)
 
     def to_dot(self, path: str | os.PathLike[str] | None = None, *, strengths: bool = False) -> str | None:
-        """Write the graph as DOT, the text that Graphviz draws.
+        """Write the graph as DOT, the format of Graphviz.
 
-        Names are quoted, so that whatever is in them is shown as it is; what cannot be printed is shown as in Python.
+        Names are quoted, so they are shown unchanged; unprintable characters are escaped as in Python.
 
         Parameters
         ----------
         path : str or path or None, default=None
-            Where to, whole or not at all; None returns the text.
+            The file, written atomically; None returns the text.
         strengths : bool, default=False
-            Whether arcs have a thickness, and a tooltip that tells their strength as in `to_networkx`.
+            Whether arcs have a width and a tooltip that show their strength, as in `to_networkx`.
 
         Examples
         --------
@@ -614,19 +609,15 @@ class Network:
         """
         from ..interop._dot import dot_text
 
-        text = dot_text(self, strengths)
-        if path is None:
-            return text
-        write_text(path, text)
-        return None
+        return _write_or_return(dot_text(self, strengths), path)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the network; see `tanager.plotting.plot_network`.
+        """Plot the network; see `tanager.plotting.plot_network`.
 
         Parameters
         ----------
         ax, **options
-            As there.
+            As in `plot_network`.
         """
         from ..plotting import plot_network
 
@@ -637,3 +628,10 @@ class Network:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _write_or_return(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    if path is None:
+        return text
+    write_text(path, text)
+    return None

@@ -1,4 +1,4 @@
-"""A network at a glance: its kind, its families, how much every feature says of the class; as text, table and HTML."""
+"""Summaries of networks: kind, families, and the information of each feature about the class."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ._network import Network
-    from ._tables import Floats
 
-#: Lines of the table of features that text and HTML show.
-MOST_LINES = 60
+#: Maximum number of features that text and HTML show.
+MAX_ROWS = 60
 
 
 def kind_of(network: Network) -> str:
-    """Return the most specific name of the field for a structure; see `NetworkSummary.kind`."""
+    """Return the most specific term of the field for a structure; see `NetworkSummary.kind`."""
     if network.is_naive:
         return "naive Bayes"
     if network.is_tan:
@@ -41,7 +40,7 @@ def kind_of(network: Network) -> str:
 
 
 def one_line(network: Network) -> str:
-    """Return what a network is in a line."""
+    """Return the kind and size of a network in one line."""
     left_out = f" ({plural(len(network.left_out), 'column')} left out)" if network.left_out else ""
     return (
         f"{kind_of(network)}, {plural(len(network.features), 'feature')}{left_out}, "
@@ -51,7 +50,7 @@ def one_line(network: Network) -> str:
 
 
 class NetworkSummary:
-    """A network at a glance; made by ``network.summary()``.
+    """Summary of a network, returned by ``network.summary()``.
 
     Attributes
     ----------
@@ -62,9 +61,9 @@ class NetworkSummary:
     one_line : str
         Kind and size of the network in one line.
     n_values, n_parameters : dict of str to int
-        How many values every variable has, and free parameters, those of the class last.
+        Number of values and of free parameters of each variable; the class is last.
     parents : dict of str to list of str
-        The parents of every variable.
+        The parents of each variable.
     """
 
     def __init__(self, network: Network):
@@ -82,19 +81,13 @@ class NetworkSummary:
 
     @cached_property
     def information(self) -> dict[str, float]:
-        """The mutual information of every feature and the class, in nats: what it says of the class if known alone.
-
-        NaN where features have so many parents that it would take long.
-        """
-        network = self._network
-        joint, found = quick_joint(network), {}
-        for name in network.features:
-            together = joint([name, network.class_name])
-            found[name] = float("nan") if together is None else mutual_information(together)
-        return found
+        """Mutual information of each feature with the class, in nats; NaN if it would take long to compute."""
+        network, joint = self._network, quick_joint(self._network)
+        joints = {name: joint([name, network.class_name]) for name in network.features}
+        return {name: float("nan") if p is None else mutual_information(p) for name, p in joints.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per variable, the class last: values, parents, parameters, information."""
+        """Return a pandas DataFrame with one row per variable, the class last: values, parents, parameters, information."""
         pd = import_optional("pandas", "to_frame")
         names = list(self.parents)
         columns = {
@@ -105,46 +98,46 @@ class NetworkSummary:
         }
         return pd.DataFrame(columns, index=pd.Index(names, name="variable"))
 
-    def lines(self) -> tuple[list[list[str]], int]:
-        """Return cells of the table of features, the most informative first, and how many do not fit."""
-        # Rounded, so that the order does not come from rounding errors where there is nothing to tell.
-        strength = {name: -1.0 if math.isnan(x) else round(x, 9) for name, x in self.information.items()}
-        by_information = sorted(strength, key=lambda name: -strength[name])
-        lines = [["feature", "values", "parameters", "information", "parents"]]
-        for name in by_information[:MOST_LINES]:
+    def feature_rows(self) -> tuple[list[list[str]], int]:
+        """Return header and rows of the table of features, the most informative first, and how many are omitted."""
+        # Rounded, so rounding errors do not determine the order of uninformative features.
+        information = {name: -1.0 if math.isnan(x) else round(x, 9) for name, x in self.information.items()}
+        names = sorted(information, key=lambda name: -information[name])
+        rows = [["feature", "values", "parameters", "information", "parents"]]
+        for name in names[:MAX_ROWS]:
             parents = ", ".join(map(display_label, self.parents[name])) or "-"
-            information = "-" if strength[name] < 0 else f"{self.information[name]:.4f}"
-            lines.append(
-                [display_label(name), f"{self.n_values[name]:,}", f"{self.n_parameters[name]:,}", information, parents]
+            number = "-" if information[name] < 0 else f"{self.information[name]:.4f}"
+            rows.append(
+                [display_label(name), f"{self.n_values[name]:,}", f"{self.n_parameters[name]:,}", number, parents]
             )
-        return lines, max(0, len(by_information) - MOST_LINES)
+        return rows, max(0, len(names) - MAX_ROWS)
 
-    def about_class(self) -> str:
-        """Return the class, its parents and its probabilities before anything is known."""
+    def class_text(self) -> str:
+        """Return the class with its marginal distribution and its parents."""
         network = self._network
         labels = network.classes.tolist()
         try:
             shares = [
                 f"{display_label(label)} ({p:.3g})" for label, p in zip(labels, network.posterior().values, strict=True)
             ]
-        except ValueError:  # the class has so many ancestors that its probabilities are out of reach
+        except ValueError:  # the class has so many ancestors that inference exceeds its limit
             shares = list(map(display_label, labels))
-        many = f", and {len(shares) - 20:,} more" if len(shares) > 20 else ""
+        more = f", and {len(shares) - 20:,} more" if len(shares) > 20 else ""
         parents = self.parents[network.class_name]
         given = f"; depends on {', '.join(map(display_label, parents))}" if parents else ""
-        return f"P({display_label(network.class_name)}): {', '.join(shares[:20])}{many}{given}"
+        return f"P({display_label(network.class_name)}): {', '.join(shares[:20])}{more}{given}"
 
     def __str__(self) -> str:
         network = self._network
-        lines, n_more = self.lines()
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows, n_more = self.feature_rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = [
-            "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:4], widths[1:4]), line[4]]).rstrip()
-            for line in lines
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:4], widths[1:4]), row[4]]).rstrip()
+            for row in rows
         ]
-        more = [f"... and {plural(n_more, 'feature')} that say less"] if n_more else []
+        more = [f"... and {plural(n_more, 'less informative feature')}"] if n_more else []
         left_out = [f"left out: {', '.join(map(display_label, network.left_out))}"] if network.left_out else []
-        return "\n".join([self.one_line, self.about_class(), *table, *more, *left_out])
+        return "\n".join([self.one_line, self.class_text(), *table, *more, *left_out])
 
     def __repr__(self) -> str:
         return str(self)

@@ -1,4 +1,4 @@
-"""Arrays whose axes are variables and whose places along an axis are labels."""
+"""Conditional probability tables and distributions: arrays whose axes are variables and whose indices are labels."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from .._utils.optional import import_optional
-from .._utils.text import display_label, distinct_labels
+from .._utils.text import display_label, distinct_labels, join_names, text_table
+from .._utils.typing import Floats
 from ._html import table_html
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, repr=False)
 class ConditionalTable:
-    """Probabilities of a variable for every configuration of its parents.
+    """Conditional probability table (CPT) of a variable given its parents.
 
     Attributes
     ----------
     variable : str
-        The variable the distribution is of.
+        The variable.
     names : tuple of str
-        What each axis of `values` stands for: feature parents, the variable itself, the class if it is a parent.
+        The variables along the axes of `values`: feature parents, the variable itself, the class if it is a parent.
     labels : tuple of list
-        The values along each axis.
+        The labels along each axis.
     values : ndarray
-        The probabilities; they sum to one along the variable's axis.
+        The probabilities; they sum to one along the axis of the variable.
     """
 
     variable: str
@@ -41,13 +40,13 @@ class ConditionalTable:
     values: Floats
 
     def __getitem__(self, key: Mapping[str, Any]) -> float | Floats:
-        """Look up by labels, such as ``table[{"safety": "high", "class": "acc"}]``; axes not named are kept."""
+        """Look up by labels: ``table[{"safety": "high", "class": "acc"}]``; the other axes are kept."""
         if not isinstance(key, Mapping):
-            raise TypeError(f"a table is looked up by a dict of names and labels, but a {type(key).__name__} came")
+            raise TypeError(f"expected a dict of variable names and labels as the index, got {type(key).__name__}")
         return look_up(self.values, self.names, self.labels, key, f"the table of {self.variable!r}")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per configuration of the parents and a column per value."""
+        """Return a pandas DataFrame with one row per parent configuration and one column per value."""
         pd = import_optional("pandas", "to_frame")
         axis = self.names.index(self.variable)
         values = np.moveaxis(self.values, axis, -1)
@@ -72,24 +71,24 @@ class ConditionalTable:
         if values.size > 200:
             return f"{head}: {values.shape[0]} distributions over {values.shape[1]} values"
         others = [distinct_labels(labels) for i, labels in enumerate(self.labels) if i != axis]
-        lines = [[*given, *distinct_labels(self.labels[axis])]]
+        rows = [[*given, *distinct_labels(self.labels[axis])]]
         for index, row in zip(np.ndindex(*map(len, others)), values, strict=True):
-            lines.append([*(o[i] for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
-        return f"{head}\n{aligned(lines)}"
+            rows.append([*(o[i] for o, i in zip(others, index, strict=True)), *(f"{p:.4g}" for p in row)])
+        return f"{head}\n{text_table(rows)}"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Distribution:
-    """Probabilities of the joint values of some variables.
+    """Joint distribution of one or more variables.
 
     Attributes
     ----------
     names : tuple of str
-        The variables, one for each axis of `values`.
+        The variables, one per axis of `values`.
     labels : tuple of list
-        The values of each variable, along its axis.
+        The labels along each axis.
     values : ndarray
-        The probabilities; all of them sum to one.
+        The probabilities; they sum to one.
     """
 
     names: tuple[str, ...]
@@ -99,19 +98,19 @@ class Distribution:
     def __getitem__(self, key: Any) -> float | Floats:
         """Look up by labels: ``p[{"safety": "high", "class": "acc"}]``, or ``p["acc"]`` if there is one variable.
 
-        Variables that are not named are kept as axes.
+        The axes of other variables are kept.
         """
         if not isinstance(key, Mapping):
             if len(self.names) > 1:
                 raise TypeError(
-                    f"a distribution of {len(self.names)} variables is looked up by a dict of names and labels, but a "
-                    f"{type(key).__name__} came"
+                    f"expected a dict of variable names and labels as the index of {len(self.names)} variables, got "
+                    f"{type(key).__name__}"
                 )
             key = {self.names[0]: key}
         return look_up(self.values, self.names, self.labels, key, "the distribution")
 
     def to_dict(self) -> dict[Any, float]:
-        """Return the probability of every label, or of every tuple of labels if there are several variables."""
+        """Return the probability of each label, or of each tuple of labels if there are several variables."""
         if len(self.names) == 1:
             return dict(zip(self.labels[0], self.values.tolist(), strict=True))
         return {
@@ -120,7 +119,7 @@ class Distribution:
         }
 
     def to_series(self) -> pd.Series[float]:
-        """Return a pandas series with the labels as its index."""
+        """Return a pandas Series with the labels as its index."""
         pd = import_optional("pandas", "to_series")
         if len(self.names) == 1:
             index = pd.Index(self.labels[0], name=self.names[0], tupleize_cols=False)
@@ -133,30 +132,19 @@ class Distribution:
         head = f"P({', '.join(names)})"
         if self.values.size > 100:
             return f"{head}: {self.values.size} joint values"
-        lines = [[*names, ""]]
+        rows = [[*names, ""]]
         for index, p in np.ndenumerate(self.values):
-            lines.append([*(texts[i] for texts, i in zip(labels, index, strict=True)), f"{p:.4g}"])
-        return f"{head}\n{aligned(lines)}"
+            rows.append([*(texts[i] for texts, i in zip(labels, index, strict=True)), f"{p:.4g}"])
+        return f"{head}\n{text_table(rows)}"
 
 
 def look_up(
     values: Floats, names: Sequence[str], labels: Sequence[list[Any]], key: Mapping[str, Any], what: str
 ) -> float | Floats:
-    """Look up by labels; axes that the key does not name are kept.
-
-    Parameters
-    ----------
-    values : ndarray
-    names, labels
-        What the axes stand for, and the labels along each of them.
-    key : mapping
-        From names to labels.
-    what : str
-        What the array is called in messages.
-    """
+    """Return the entries at the labels of `key`, by variable name; the other axes are kept. `what` is for messages."""
     unknown = [name for name in key if name not in names]
     if unknown:
-        raise KeyError(f"{what} is over {', '.join(names)}, not {unknown[0]!r}")
+        raise KeyError(f"{what} has no axis {unknown[0]!r}; its variables are {', '.join(names)}")
     index: list[int | slice] = []
     for name, known in zip(names, labels, strict=True):
         if name not in key:
@@ -164,12 +152,6 @@ def look_up(
         elif key[name] in known:
             index.append(known.index(key[name]))
         else:
-            raise KeyError(f"{name!r} has no value {key[name]!r}")
+            raise KeyError(f"{name!r} has no value {key[name]!r}; its values are {join_names(known)}")
     result = values[tuple(index)]
     return float(result) if result.ndim == 0 else result
-
-
-def aligned(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as text, every column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)

@@ -131,7 +131,7 @@ def test_html_of_large_networks_stays_small():
     html = found._repr_html_()
     Tags(html)
     assert len(html) < 2_000_000
-    assert "and 40 features that say less" in html
+    assert "and 40 less informative features" in html
     assert "and 41 more tables" in html
 
 
@@ -174,7 +174,7 @@ def test_averages_as_html():
 def test_averages_of_many_and_of_few_features():
     wide = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (30, 70)).astype(str))
     found = Tags(tg.AODEClassifier().fit(wide, np.arange(30))._model_html())
-    assert "… and 10 features that say less" in found.texts
+    assert "… and 10 less informative features" in found.texts
     assert any(text.endswith(", and 10 more") for text in found.texts)
     alone = tg.TBMATANClassifier().fit(wide.iloc[:, :1], np.arange(30) % 2).posterior_
     assert "edge between" not in Tags(alone._repr_html_()).texts
@@ -197,7 +197,7 @@ def test_arcs_of_both_and_of_one():
     second = network(st.FixedStructure([("a", "b"), ("c", "b"), ("a", "d")], leave_out=[]))
     found = first.compare(second)
     assert set(found.both) == {("kind", name) for name in "abcd"} | {("a", "b")}
-    assert found.turned == [("b", "c")]
+    assert found.reversed == [("b", "c")]
     assert found.only_first == [("c", "d")]
     assert found.only_second == [("a", "d")]
     assert found.distance == 3
@@ -205,10 +205,10 @@ def test_arcs_of_both_and_of_one():
     assert not found.is_same
     assert set(found.skeleton_both) == {*found.both, ("b", "c")}
     back = second.compare(first)
-    assert (back.only_first, back.only_second, back.turned) == (found.only_second, found.only_first, [("c", "b")])
+    assert (back.only_first, back.only_second, back.reversed) == (found.only_second, found.only_first, [("c", "b")])
     frame = found.to_frame()
-    assert frame["is"].value_counts().to_dict() == {"both": 5, "turned": 1, "first": 1, "second": 1}
-    assert "turned: b → c" in repr(found)
+    assert frame["is"].value_counts().to_dict() == {"both": 5, "reversed": 1, "first": 1, "second": 1}
+    assert "reversed: b → c" in repr(found)
     assert "only in the second: a → d" in repr(found)
 
 
@@ -223,7 +223,7 @@ def test_features_and_classes_of_other_names():
     assert found.only_second == [("kind", "z"), ("kind", "d")]
     assert not first.compare(other).is_equivalent
     assert repr(first.compare(first)) == "the same 3 arcs between the same 3 features"
-    with pytest.raises(TypeError, match="a network is compared with another, but a TANClassifier came"):
+    with pytest.raises(TypeError, match="compare: expected a Network, got TANClassifier"):
         first.compare(tg.TANClassifier())
 
 
@@ -255,9 +255,9 @@ def test_searches_are_described():
     assert len(trace) > 1
     assert lines[0].startswith(f"{len(trace) - 1} step")
     assert trace.stopped == "nothing left"
-    assert lines[0].endswith("; then no candidate was left")
-    assert f"accuracy {trace.scores[0]:.4f} at the start, {trace.scores[-1]:.4f} at the end" in lines[1]
-    assert "over 4 folds" in lines[1]
+    assert lines[0].endswith("; stopped: no candidates are left")
+    assert f"accuracy {trace.scores[0]:.4f} initially, {trace.scores[-1]:.4f} finally" in lines[1]
+    assert "; 4 folds, standard deviation " in lines[1]
     assert len(lines) == len(trace) + 1
     for step, line in zip(list(trace)[1:], lines[2:], strict=True):
         assert f"{step.change}: {step.score:.4f}" in line
