@@ -97,16 +97,18 @@ class SortedRows {
 class Averaging {
  public:
   Averaging(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa, AodeReading reading)
-      : plan_(plan), block_(block), pairs_(aode.pairs().data()), isa_(isa), reading_(reading) {
-    const bool few = block.rows < kFewRows && reading != AodeReading::kJoined;
-    can_join_ = !few && reading != AodeReading::kAsTheyAre && prepare_joining(plan, block);
-    if (can_join_) find_offsets(plan, block);
-    for (std::size_t p = 0; p < plan.n_features(); ++p) {
+      : plan_(plan), block_(block), pairs_(aode.pairs().data()), isa_(isa), reading_(reading) {}
+
+  void add_all_models() {
+    const bool few = block_.rows < kFewRows && reading_ != AodeReading::kJoined;
+    can_join_ = !few && reading_ != AodeReading::kSeparate && prepare_joining(plan_, block_);
+    if (can_join_) find_offsets(plan_, block_);
+    for (std::size_t p = 0; p < plan_.n_features(); ++p) {
       if (few)
         add_few_rows(p);
       else
         add_super_parent(p);
-      pairs_ += plan.cardinalities[p] * stride(p);
+      pairs_ += plan_.cardinalities[p] * stride(p);
     }
   }
 
@@ -211,7 +213,7 @@ void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa
   block.sums.assign(block.rows * plan.width, 0.0);
   if (plan.scaled) block.powers.assign(block.rows * plan.width, kPowerOfZero);
   count_models(plan, block);
-  Averaging(aode, plan, block, isa, reading);
+  Averaging(aode, plan, block, isa, reading).add_all_models();
   for (std::size_t row = 0; row < block.rows; ++row)
     if (block.n_models[row] == 0) naive_row(aode, plan, block, row);
 }

@@ -29,7 +29,10 @@ Row row_of(const AodePlan& plan, const AodeBlock& block, std::size_t row) {
 double weigh(const Row& row, double* weights) {
   double sum = 0;
   if (row.powers == nullptr) {
-    for (std::size_t c = 0; c < row.n_classes; ++c) sum += weights[c] = row.sums[c];
+    for (std::size_t c = 0; c < row.n_classes; ++c) {
+      weights[c] = row.sums[c];
+      sum += weights[c];
+    }
     return sum;
   }
   const double largest = row.largest_power();
@@ -37,7 +40,7 @@ double weigh(const Row& row, double* weights) {
     // In two factors, since posteriors may be far below what one power of two can express.
     const double down = std::max(row.power(c) - largest, 2 * kFarApart);
     const double half = std::trunc(down / 2);
-    weights[c] = row.sums[c] * power_of_two(half) * power_of_two(down - half);
+    weights[c] = row.sums[c] * exact_power_of_two(half) * exact_power_of_two(down - half);
     sum += weights[c];
   }
   return sum;

@@ -38,10 +38,10 @@ struct Joined {
 };
 
 /// The same products, made factor by factor.
-struct AsTheyAre {
+struct Separate {
   static constexpr bool kPadded = false;
 
-  TANAGER_ALWAYS_INLINE explicit AsTheyAre(const AodeModel& m) : model(m) {}
+  TANAGER_ALWAYS_INLINE explicit Separate(const AodeModel& m) : model(m) {}
 
   template <class L>
   TANAGER_ALWAYS_INLINE void multiply(std::size_t row, std::size_t first, std::size_t last, std::size_t lane,
@@ -136,20 +136,20 @@ TANAGER_ALWAYS_INLINE void scaled_loop(const AodeModel& model, std::span<const s
 /// A feature's factors for all its slots, padded: those of the table, and ones where it is missing or is the
 /// super-parent itself.
 TANAGER_ALWAYS_INLINE void load_factors(const AodeModel& model, std::size_t feature, std::size_t slots, double* out) {
-  const std::size_t s = model.plan.n_classes, width = model.plan.width;
+  const std::size_t n_classes = model.plan.n_classes, width = model.plan.width;
   const std::size_t values = feature == model.parent ? 0 : model.plan.cardinalities[feature];
   const double* from = factor_of(model, feature, 0);
-  if (s == width) {
-    std::copy_n(from, values * s, out);
+  if (n_classes == width) {
+    std::copy_n(from, values * n_classes, out);
   } else {
     for (std::size_t x = 0; x < values; ++x) {
-      std::copy_n(from + x * s, s, out + x * width);
-      std::fill(out + x * width + s, out + (x + 1) * width, 0.0);
+      std::copy_n(from + x * n_classes, n_classes, out + x * width);
+      std::fill(out + x * width + n_classes, out + (x + 1) * width, 0.0);
     }
   }
   for (std::size_t x = values; x < slots; ++x) {
-    std::fill_n(out + x * width, s, 1.0);
-    std::fill(out + x * width + s, out + (x + 1) * width, 0.0);
+    std::fill_n(out + x * width, n_classes, 1.0);
+    std::fill(out + x * width + n_classes, out + (x + 1) * width, 0.0);
   }
 }
 
@@ -244,7 +244,7 @@ void join_tables(const AodeModel& model, Isa isa) {
 void add_model(const AodeModel& model, std::span<const std::uint32_t> rows, bool joined, Isa isa) {
   if (rows.empty()) return;
   with_isa<kMostIsa>(isa, [&]<Isa kIsa>() {
-    joined ? add_classes<kIsa, Joined>(model, rows) : add_classes<kIsa, AsTheyAre>(model, rows);
+    joined ? add_classes<kIsa, Joined>(model, rows) : add_classes<kIsa, Separate>(model, rows);
   });
 }
 

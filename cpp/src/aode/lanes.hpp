@@ -96,7 +96,7 @@ TANAGER_ALWAYS_INLINE void add_scaled(const double* number, const double* power,
     const double largest = own > sum_power[c] ? own : sum_power[c];
     const double down = own - largest < kFarApart ? kFarApart : own - largest;
     const double sum_down = sum_power[c] - largest < kFarApart ? kFarApart : sum_power[c] - largest;
-    sum[c] = sum[c] * power_of_two(sum_down) + number[c] * power_of_two(down);
+    sum[c] = sum[c] * exact_power_of_two(sum_down) + number[c] * exact_power_of_two(down);
     sum_power[c] = largest;
   }
 }

@@ -36,16 +36,16 @@ struct Counts {
 
 /// Counts to probabilities, [value][class]. `total` is scratch of one number per class.
 void estimate(const Counts& counts, double alpha, double* total, double* out) {
-  const std::size_t s = counts.classes;
-  for (std::size_t c = 0; c < s; ++c) total[c] = 0.0;
+  const std::size_t n_classes = counts.classes;
+  for (std::size_t c = 0; c < n_classes; ++c) total[c] = 0.0;
   for (std::size_t k = 0; k < counts.values; ++k)
-    for (std::size_t c = 0; c < s; ++c) total[c] += counts.cells[k * counts.step + c];
-  for (std::size_t c = 0; c < s; ++c) total[c] += static_cast<double>(counts.values) * alpha;
+    for (std::size_t c = 0; c < n_classes; ++c) total[c] += counts.cells[k * counts.step + c];
+  for (std::size_t c = 0; c < n_classes; ++c) total[c] += static_cast<double>(counts.values) * alpha;
   const double uniform = 1.0 / static_cast<double>(counts.values);
   for (std::size_t k = 0; k < counts.values; ++k)
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
       const double p = (counts.cells[k * counts.step + c] + alpha) / total[c];
-      out[k * s + c] = total[c] > 0 ? p : uniform;
+      out[k * n_classes + c] = total[c] > 0 ? p : uniform;
     }
 }
 
@@ -72,13 +72,14 @@ class PairTables {
  private:
   /// All distributions of `child` given `parent`; `out` is that of the parent's first value.
   void fill(std::size_t parent, std::size_t child, double* out) {
-    const std::size_t s = counts_.n_classes(), own = counts_.cardinalities()[child];
-    const std::size_t values = counts_.cardinalities()[parent], stride = (n_values_ - values) * s;
+    const std::size_t n_classes = counts_.n_classes(), own = counts_.cardinalities()[child];
+    const std::size_t values = counts_.cardinalities()[parent], stride = (n_values_ - values) * n_classes;
     const bool first = parent < child;  // in the table, whose first feature is the outer one
     const double* cells = (first ? counts_.pair(parent, child) : counts_.pair(child, parent)).data();
     for (std::size_t v = 0; v < values; ++v)
-      estimate({cells + v * (first ? own * s : s), own, s, first ? s : values * s}, alpha_, totals_.data(),
-               out + v * stride);
+      estimate(
+          {cells + v * (first ? own * n_classes : n_classes), own, n_classes, first ? n_classes : values * n_classes},
+          alpha_, totals_.data(), out + v * stride);
   }
 
   const CountSet& counts_;
@@ -112,22 +113,22 @@ std::uint64_t internal::checked_aode_pair_cells(std::span<const std::uint32_t> c
 
 Aode learn_aode(const CountSet& counts, const AodeOptions& options) {
   check(options, counts);
-  const std::size_t n = counts.n_features(), s = counts.n_classes();
+  const std::size_t n = counts.n_features(), n_classes = counts.n_classes();
   std::vector<double> prior = options.class_prior;
   if (prior.empty()) {
-    prior.resize(s);
+    prior.resize(n_classes);
     double total = 0;
-    estimate({counts.class_counts().data(), s, 1, 1}, options.alpha, &total, prior.data());
+    estimate({counts.class_counts().data(), n_classes, 1, 1}, options.alpha, &total, prior.data());
   }
-  std::vector<double> singles, value_counts, totals(s);
+  std::vector<double> singles, value_counts, totals(n_classes);
   for (std::size_t f = 0; f < n; ++f) {
     const auto table = counts.single(f);
     singles.resize(singles.size() + table.size());
-    estimate({table.data(), counts.cardinalities()[f], s, s}, options.alpha, totals.data(),
+    estimate({table.data(), counts.cardinalities()[f], n_classes, n_classes}, options.alpha, totals.data(),
              singles.data() + singles.size() - table.size());
     for (std::size_t k = 0; k < counts.cardinalities()[f]; ++k) {
       double weight = 0;
-      for (std::size_t c = 0; c < s; ++c) weight += table[k * s + c];
+      for (std::size_t c = 0; c < n_classes; ++c) weight += table[k * n_classes + c];
       value_counts.push_back(weight);
     }
   }

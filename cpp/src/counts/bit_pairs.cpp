@@ -29,24 +29,23 @@ std::size_t table_bytes(const Dataset& data) {
 /// Fills in the cells of the last values, if they were left out: everything observed minus all others.
 void derive_last_values(std::span<double> pair, std::span<const double> single_u, std::span<const double> single_v,
                         bool u_complete, bool v_complete, std::size_t n_classes) {
-  const std::size_t s = n_classes;
-  const std::size_t n_u = single_u.size() / s;
-  const std::size_t n_v = single_v.size() / s;
+  const std::size_t n_u = single_u.size() / n_classes;
+  const std::size_t n_v = single_v.size() / n_classes;
   if (n_u == 0 || n_v == 0) return;
   const std::size_t known_u = u_complete ? n_u - 1 : n_u;
   if (v_complete)
     for (std::size_t u = 0; u < known_u; ++u) {
-      double* row = pair.data() + u * n_v * s;
-      double* last = row + (n_v - 1) * s;
-      for (std::size_t c = 0; c < s; ++c) last[c] = single_u[u * s + c];
-      for (std::size_t i = 0; i < (n_v - 1) * s; i += s)
-        for (std::size_t c = 0; c < s; ++c) last[c] -= row[i + c];
+      double* row = pair.data() + u * n_v * n_classes;
+      double* last = row + (n_v - 1) * n_classes;
+      for (std::size_t c = 0; c < n_classes; ++c) last[c] = single_u[u * n_classes + c];
+      for (std::size_t i = 0; i < (n_v - 1) * n_classes; i += n_classes)
+        for (std::size_t c = 0; c < n_classes; ++c) last[c] -= row[i + c];
     }
   if (u_complete) {
-    double* last = pair.data() + known_u * n_v * s;
+    double* last = pair.data() + known_u * n_v * n_classes;
     std::copy(single_v.begin(), single_v.end(), last);
     for (std::size_t u = 0; u < known_u; ++u)
-      for (std::size_t i = 0; i < n_v * s; ++i) last[i] -= pair[u * n_v * s + i];
+      for (std::size_t i = 0; i < n_v * n_classes; ++i) last[i] -= pair[u * n_v * n_classes + i];
   }
 }
 
@@ -144,20 +143,20 @@ void BitPairs::build(std::size_t block, const Feature& feature, std::size_t work
   std::uint64_t* rows = bits_->data() + feature.first_row * stride_;
   build_bit_rows(column, order, feature.by_pext, rows, stride_, scratch_[worker], isa_);
 
-  const std::size_t s = data_.n_classes();
+  const std::size_t n_classes = data_.n_classes();
   const std::span<double> single = counts_.single(feature.index);
   for (std::size_t v = 0; v < feature.n_rows; ++v)
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
       const std::uint64_t* row = rows + v * stride_ + order.word_begin(c);
       std::uint32_t ones = 0;
       common_ones_(row, 1, row, 1, stride_, order.word_begin(c + 1) - order.word_begin(c), &ones);
-      single[v * s + c] += ones;
+      single[v * n_classes + c] += ones;
     }
   if (!is_last(block) || feature.n_rows == column.n_values()) return;
-  for (std::size_t c = 0; c < s; ++c) {
+  for (std::size_t c = 0; c < n_classes; ++c) {
     double rest = counts_.class_counts()[c];
-    for (std::size_t v = 0; v < feature.n_rows; ++v) rest -= single[v * s + c];
-    single[feature.n_rows * s + c] = rest;
+    for (std::size_t v = 0; v < feature.n_rows; ++v) rest -= single[v * n_classes + c];
+    single[feature.n_rows * n_classes + c] = rest;
   }
 }
 
@@ -173,24 +172,24 @@ void BitPairs::count_tiles(std::size_t block, std::size_t item, std::size_t work
 
 void BitPairs::count_pair(std::size_t block, const Feature& a, const Feature& b, std::vector<std::uint32_t>& common) {
   const ClassOrder& order = this->order(block);
-  const std::size_t s = data_.n_classes();
+  const std::size_t n_classes = data_.n_classes();
   const std::size_t n_b = data_.feature(b.index).n_values();
   const std::span<double> cells = counts_.pair(a.index, b.index);
   if (a.n_rows > 0 && b.n_rows > 0) {
     common.resize(a.n_rows * b.n_rows);
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
       const std::size_t begin = order.word_begin(c);
       const std::size_t words = order.word_begin(c + 1) - begin;
       if (words == 0) continue;
       common_ones_(rows_of(a) + begin, a.n_rows, rows_of(b) + begin, b.n_rows, stride_, words, common.data());
       const std::uint32_t* next = common.data();
       for (std::size_t i = 0; i < a.n_rows; ++i)
-        for (std::size_t j = 0; j < b.n_rows; ++j) cells[(i * n_b + j) * s + c] += *next++;
+        for (std::size_t j = 0; j < b.n_rows; ++j) cells[(i * n_b + j) * n_classes + c] += *next++;
     }
   }
   if (is_last(block))
     derive_last_values(cells, counts_.single(a.index), counts_.single(b.index),
-                       a.n_rows < data_.feature(a.index).n_values(), b.n_rows < n_b, s);
+                       a.n_rows < data_.feature(a.index).n_values(), b.n_rows < n_b, n_classes);
 }
 
 }  // namespace tanager::internal

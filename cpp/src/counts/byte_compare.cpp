@@ -180,15 +180,15 @@ void shift_classes(const std::uint8_t* classes, std::size_t n, int bits, std::ui
 
 void deliver(const Counted& counted, std::uint32_t n_values, std::span<const double> class_counts,
              std::span<double> table) {
-  const std::size_t s = class_counts.size();
+  const std::size_t n_classes = class_counts.size();
   std::vector<double> rest(class_counts.begin(), class_counts.end());
   for (std::size_t i = 0; i < counted.counts.size(); ++i) {
     const auto count = static_cast<double>(counted.counts[i]);
     table[i] += count;
-    rest[i % s] -= count;
+    rest[i % n_classes] -= count;
   }
   if (counted.join.n_counted < n_values)
-    for (std::size_t c = 0; c < s; ++c) table[counted.counts.size() + c] += rest[c];
+    for (std::size_t c = 0; c < n_classes; ++c) table[counted.counts.size() + c] += rest[c];
 }
 
 }  // namespace

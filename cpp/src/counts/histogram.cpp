@@ -172,14 +172,14 @@ class Histogram {
   /// Calls move(cell of the table, cell of the work table [v][u][class]) for all but the slots of missing cells.
   template <class T, class Move>
   void exchange(std::size_t i, T* work, Move move) const {
-    const std::size_t s = data_.n_classes();
+    const std::size_t n_classes = data_.n_classes();
     const std::size_t n_v = partner(i).n_values();
     const std::size_t n_u = task_.u ? data_.feature(*task_.u).n_values() : 1;
     for (std::size_t v = 0; v < n_v; ++v)
       for (std::size_t u = 0; u < n_u; ++u) {
-        T* held = work + (v * u_slots_ + u) * s;
-        double* cells = tables_[i].data() + (u * n_v + v) * s;
-        for (std::size_t c = 0; c < s; ++c) move(cells[c], held[c]);
+        T* held = work + (v * u_slots_ + u) * n_classes;
+        double* cells = tables_[i].data() + (u * n_v + v) * n_classes;
+        for (std::size_t c = 0; c < n_classes; ++c) move(cells[c], held[c]);
       }
   }
 

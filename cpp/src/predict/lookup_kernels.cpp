@@ -96,7 +96,7 @@ TANAGER_ALWAYS_INLINE void add_groups(const Block& block, std::size_t first_grou
 
 TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
   const LookupTables& tables = block.tables;
-  const std::size_t width = tables.padded_classes, s = tables.n_classes;
+  const std::size_t width = tables.padded_classes, n_classes = tables.n_classes;
   std::fill_n(incomplete, block.rows, std::uint8_t{0});
   for (const std::size_t f : tables.features) {
     const std::uint32_t last = block.cardinalities[f] - 1;
@@ -119,29 +119,29 @@ TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double*
   }
   if (sums == joint) return;
   for (std::size_t row = 0; row < block.rows; ++row)
-    for (std::size_t c = 0; c < s; ++c) joint[row * s + c] = sums[row * width + c];
+    for (std::size_t c = 0; c < n_classes; ++c) joint[row * n_classes + c] = sums[row * width + c];
 }
 
 /// kClasses is the number of classes where the compiler should know it, zero where it should not.
 template <int kClasses>
 TANAGER_ALWAYS_INLINE void posterior_of(double* joint, std::size_t rows, std::size_t n_classes) {
-  const std::size_t s = kClasses > 0 ? kClasses : n_classes;
+  const std::size_t classes = kClasses > 0 ? kClasses : n_classes;
   for (std::size_t row = 0; row < rows; ++row) {
-    double* p = joint + row * s;
+    double* p = joint + row * classes;
     double largest = p[0];
-    for (std::size_t c = 1; c < s; ++c) largest = p[c] > largest ? p[c] : largest;
+    for (std::size_t c = 1; c < classes; ++c) largest = p[c] > largest ? p[c] : largest;
     const bool impossible = largest == kMinusInfinity;
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < classes; ++c) {
       const double below = impossible ? 0.0 : p[c] - largest;
       p[c] = below < kExpLimit ? kExpLimit : below;
     }
   }
-  for (std::size_t i = 0; i < rows * s; ++i) joint[i] = vector_exp_in_range(joint[i]);
+  for (std::size_t i = 0; i < rows * classes; ++i) joint[i] = vector_exp_in_range(joint[i]);
   for (std::size_t row = 0; row < rows; ++row) {
-    double* p = joint + row * s;
+    double* p = joint + row * classes;
     double sum = 0;
-    for (std::size_t c = 0; c < s; ++c) sum += p[c];
-    for (std::size_t c = 0; c < s; ++c) p[c] /= sum;
+    for (std::size_t c = 0; c < classes; ++c) sum += p[c];
+    for (std::size_t c = 0; c < classes; ++c) p[c] /= sum;
   }
 }
 
@@ -151,16 +151,16 @@ TANAGER_ALWAYS_INLINE void posterior_loop(double* joint, std::size_t rows, std::
   posterior_of<0>(joint, rows, n_classes);
 }
 
-void log_posterior(double* joint, std::size_t rows, std::size_t s) {
-  for (double* p = joint; p < joint + rows * s; p += s) {
-    const double largest = *std::max_element(p, p + s);
+void log_posterior(double* joint, std::size_t rows, std::size_t n_classes) {
+  for (double* p = joint; p < joint + rows * n_classes; p += n_classes) {
+    const double largest = *std::max_element(p, p + n_classes);
     double sum = 0;
-    for (std::size_t c = 0; c < s; ++c) {
+    for (std::size_t c = 0; c < n_classes; ++c) {
       p[c] = largest == kMinusInfinity ? 0.0 : p[c] - largest;
       sum += vector_exp(p[c]);
     }
     const double log_sum = std::log(sum);
-    for (std::size_t c = 0; c < s; ++c) p[c] -= log_sum;
+    for (std::size_t c = 0; c < n_classes; ++c) p[c] -= log_sum;
   }
 }
 

@@ -195,7 +195,7 @@ void CompleteRows::number_cells(Group& group) const {
 }
 
 std::vector<double> CompleteRows::joined(std::span<const double> logs) const {
-  const std::size_t s = families_.n_classes();
+  const std::size_t n_classes = families_.n_classes();
   std::vector<double> cells(n_cells_, 0.0);
   for (const Group& group : groups_)
     for (std::size_t b = 0; b < group.blocks.size(); ++b) {
@@ -203,21 +203,21 @@ std::vector<double> CompleteRows::joined(std::span<const double> logs) const {
       const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
       for (std::size_t joint = 0; joint < group.size; ++joint) {
         double* to = cells.data() + group.offset + joint * padded_;
-        for (std::size_t c = 0; c < s; ++c) to[c] += from[cell_of[joint] * s + c];
+        for (std::size_t c = 0; c < n_classes; ++c) to[c] += from[cell_of[joint] * n_classes + c];
       }
     }
   return cells;
 }
 
 void CompleteRows::split(std::span<const double> slopes, std::span<double> expanded) const {
-  const std::size_t s = families_.n_classes();
+  const std::size_t n_classes = families_.n_classes();
   for (const Group& group : groups_)
     for (std::size_t b = 0; b < group.blocks.size(); ++b) {
       double* to = expanded.data() + families_.blocks()[group.blocks[b]].expanded;
       const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
       for (std::size_t joint = 0; joint < group.size; ++joint) {
         const double* from = slopes.data() + group.offset + joint * padded_;
-        for (std::size_t c = 0; c < s; ++c) to[cell_of[joint] * s + c] += from[c];
+        for (std::size_t c = 0; c < n_classes; ++c) to[cell_of[joint] * n_classes + c] += from[c];
       }
     }
 }

@@ -9,11 +9,11 @@
 
 namespace tanager::internal {
 
-/// Adding this rounds to a whole number and leaves that number in the low bits.
+/// Adding this rounds to an integer and leaves that number in the low bits.
 inline constexpr double kRoundToWhole = 6755399441055744.0;  // 1.5 * 2^52
 
-/// 2^n for a whole number n within the range of exponents.
-TANAGER_ALWAYS_INLINE double power_of_two(double n) {
+/// 2^n for an integer n within the range of exponents, which is not checked.
+TANAGER_ALWAYS_INLINE double exact_power_of_two(double n) {
   return std::bit_cast<double>((std::bit_cast<std::uint64_t>(n + kRoundToWhole) << 52) + (std::uint64_t{1023} << 52));
 }
 
@@ -45,7 +45,7 @@ TANAGER_ALWAYS_INLINE double vector_exp_in_range(double x) {
 
   // 2^k in two factors, so that neither leaves the range of exponents when the result is subnormal.
   const double half = (k * 0.5 + kRoundToWhole) - kRoundToWhole;
-  return ((1.0 + p) * power_of_two(half)) * power_of_two(k - half);
+  return ((1.0 + p) * exact_power_of_two(half)) * exact_power_of_two(k - half);
 }
 
 /// e^x for x <= 709; minus infinity gives zero.

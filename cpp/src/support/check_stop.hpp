@@ -34,7 +34,8 @@ void in_pieces(std::size_t count, Body body) {
 class StopMeter {
  public:
   void add(std::size_t steps) {
-    if ((steps_ += steps) < kStepsPerCheck) return;
+    steps_ += steps;
+    if (steps_ < kStepsPerCheck) return;
     steps_ = 0;
     check_stop();
   }

@@ -24,7 +24,7 @@ double trigamma(double x);
 double trigamma_rest(double x);
 
 /// ln P(X > statistic) of a chi-square variable with so many degrees of freedom: the logarithm of the p-value, which
-/// itself would underflow. Zero degrees of freedom have no tail but the whole, as has a statistic of zero.
+/// itself would underflow. Zero (P = 1) if the statistic or the degrees of freedom are zero.
 double log_chi_square_tail(double statistic, double degrees);
 
 /// Logarithms of counts, where 0 ln 0 is 0: that of zero is given as zero. Most counts are small whole numbers, whose

@@ -215,7 +215,7 @@ struct TbmatanPredictor::State {
     plan = std::move(*made);
     // The scale is taken out before the logarithm: both are large, and near each other.
     log_all_trees = Scaled{all_trees.mantissa, all_trees.exponent - plan.scale}.log();
-    method = plan.is_dense ? Method::kDense : Method::kSchedule;
+    method = plan.is_dense() ? Method::kDense : Method::kSchedule;
   }
 
   Tbmatan model;
@@ -240,13 +240,13 @@ struct TbmatanPredictor::State {
 
   /// ln P(class, row) of complete rows, [row][class]; the code of feature f in row i is columns[f * stride + i].
   void complete_rows(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
-    const std::size_t s = model.n_classes();
+    const std::size_t n_classes = model.n_classes();
     naive.write(columns, stride, n_rows, out);
     if (model.n_features() < 2) return;
     for (std::size_t first = 0; first < n_rows;) {
       check_stop();
       const std::size_t rows = std::min(rows_between_looks(lanes), n_rows - first);
-      add_log_sums(columns + first, stride, rows, lanes, out + first * s);
+      add_log_sums(columns + first, stride, rows, lanes, out + first * n_classes);
       first += rows;
     }
   }
@@ -259,38 +259,38 @@ struct TbmatanPredictor::State {
   }
 
   void add_log_sums(const Code* columns, std::size_t stride, std::size_t n_rows, TreeLanes& lanes, double* out) const {
-    const std::size_t s = model.n_classes();
+    const std::size_t n_classes = model.n_classes();
     if (method == Method::kExact) {
-      for (std::size_t i = 0; i < n_rows; ++i) add_exact(columns + i, stride, out + i * s);
+      for (std::size_t i = 0; i < n_rows; ++i) add_exact(columns + i, stride, out + i * n_classes);
       return;
     }
     const FlushSubnormals flush;
     for (std::size_t i = 0; i < n_rows; i += lanes.rows())
       lanes.add_log_sums(columns + i, stride, std::min(lanes.rows(), n_rows - i), model.cardinalities(), log_all_trees,
-                         out + i * s, best_isa());
+                         out + i * n_classes, best_isa());
   }
 
   /// One row by arithmetic with an exponent for every number.
   void add_exact(const Code* row, std::size_t stride, double* out) const {
-    const std::size_t n = model.n_features(), s = model.n_classes();
-    std::vector<EdgeWeights> weights(s, EdgeWeights(n));
+    const std::size_t n = model.n_features(), n_classes = model.n_classes();
+    std::vector<EdgeWeights> weights(n_classes, EdgeWeights(n));
     for (std::size_t u = 0; u < n; ++u)
       for (std::size_t v = u + 1; v < n; ++v) {
         const auto lifts = pair_lifts(model.counts(), u, v, model.options().equivalent_sample_size);
-        const double* cell = lifts.data() + (row[u * stride] * model.cardinalities()[v] + row[v * stride]) * s;
-        for (std::size_t c = 0; c < s; ++c) {
+        const double* cell = lifts.data() + (row[u * stride] * model.cardinalities()[v] + row[v * stride]) * n_classes;
+        for (std::size_t c = 0; c < n_classes; ++c) {
           const Scaled weight = model.edge_weights()(u, v);
           if (weight.mantissa > 0) weights[c].set(u, v, weight * normalized({cell[c], 0}));
         }
       }
-    for (std::size_t c = 0; c < s; ++c) out[c] += (tree_sum(weights[c]) / all_trees).log();
+    for (std::size_t c = 0; c < n_classes; ++c) out[c] += (tree_sum(weights[c]) / all_trees).log();
   }
 
   /// A row with missing cells.
   void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, double* out) const {
-    const std::size_t s = model.n_classes();
+    const std::size_t n_classes = model.n_classes();
     const std::vector<std::size_t> missing = missing_of(row);
-    std::fill_n(out, s, -std::numeric_limits<double>::infinity());
+    std::fill_n(out, n_classes, -std::numeric_limits<double>::infinity());
     if (needs_sampling(missing))
       average_sampled(row, out);
     else
@@ -309,10 +309,10 @@ struct TbmatanPredictor::State {
 
   void sum_assignments(std::vector<Code> next, const std::vector<std::size_t>& missing, TreeLanes& lanes,
                        double* out) const {
-    const std::size_t n = next.size(), s = model.n_classes();
+    const std::size_t n = next.size(), n_classes = model.n_classes();
     for (const std::size_t f : missing) next[f] = 0;
     std::vector<Code> columns(n * kBlockRows);
-    std::vector<double> joint(kBlockRows * s);
+    std::vector<double> joint(kBlockRows * n_classes);
     std::size_t filled = 0;
     for (bool more = true; more;) {
       for (std::size_t f = 0; f < n; ++f) columns[f * kBlockRows + filled] = next[f];
@@ -324,7 +324,7 @@ struct TbmatanPredictor::State {
       if (more && filled < kBlockRows) continue;
       complete_rows(columns.data(), kBlockRows, filled, lanes, joint.data());
       for (std::size_t i = 0; i < filled; ++i)
-        for (std::size_t c = 0; c < s; ++c) out[c] = log_sum(out[c], joint[i * s + c]);
+        for (std::size_t c = 0; c < n_classes; ++c) out[c] = log_sum(out[c], joint[i * n_classes + c]);
       filled = 0;
     }
   }
@@ -359,19 +359,19 @@ struct TbmatanPredictor::State {
   /// Log-joints of all rows, in blocks on several threads; `take(first, rows, joint)` receives them.
   template <class Take>
   void for_each_block(const CodeBatch& batch, int threads, Take take) const {
-    const std::size_t s = model.n_classes();
+    const std::size_t n_classes = model.n_classes();
     if (!known_trees() && any_needs_sampling(batch)) trees();  // here, since this thread is the one that can be stopped
     parallel_for(batch.n_rows, kBlockRows, threads, [&](std::size_t begin, std::size_t end) {
       const RowCodes codes(batch, begin, end - begin, model.cardinalities());
       const std::size_t rows = end - begin;
       TreeLanes lanes(plan);
-      std::vector<double> joint(rows * s);
+      std::vector<double> joint(rows * n_classes);
       // Stretches of complete rows are taken together.
       for (std::size_t i = 0; i < rows;) {
         std::size_t last = i;
         while (last < rows && codes.is_complete(last)) ++last;
-        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * s);
-        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * s);
+        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * n_classes);
+        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * n_classes);
         i = last + 1;
       }
       take(begin, end - begin, joint.data());
@@ -413,19 +413,19 @@ bool TbmatanPredictor::is_estimate(std::span<const std::size_t> missing_features
 }
 
 void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
-  const std::uint32_t s = n_classes();
+  const std::uint32_t n_classes = this->n_classes();
   state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, double* joint) {
-    finish_block(joint, rows, s, output, best_isa());
-    std::copy_n(joint, rows * s, out.data() + first * s);
+    finish_block(joint, rows, n_classes, output, best_isa());
+    std::copy_n(joint, rows * n_classes, out.data() + first * n_classes);
   });
 }
 
 void TbmatanPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
-  const std::uint32_t s = n_classes();
+  const std::uint32_t n_classes = this->n_classes();
   state_->for_each_block(batch, threads, [&](std::size_t first, std::size_t rows, const double* joint) {
     for (std::size_t i = 0; i < rows; ++i)
-      out[first + i] =
-          static_cast<std::uint32_t>(std::max_element(joint + i * s, joint + (i + 1) * s) - (joint + i * s));
+      out[first + i] = static_cast<std::uint32_t>(std::max_element(joint + i * n_classes, joint + (i + 1) * n_classes) -
+                                                  (joint + i * n_classes));
   });
 }
 

@@ -77,16 +77,16 @@ class RisingTables {
       double& known = largest[n_cells];
       for (const double count : cells) known = std::max(known, count);
     };
-    const double s = counts.n_classes();
+    const double n_classes = counts.n_classes();
     for (std::size_t u = 0; u < counts.n_features(); ++u)
       for (std::size_t v = u + 1; v < counts.n_features(); ++v) {
         const double n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
         const PairMargins margins(counts.pair(u, v), counts.cardinalities()[u], counts.cardinalities()[v],
                                   counts.n_classes());
-        note(s, margins.classes);
-        note(s * n_u, margins.u);
-        note(s * n_v, margins.v);
-        note(s * n_u * n_v, counts.pair(u, v));
+        note(n_classes, margins.classes);
+        note(n_classes * n_u, margins.u);
+        note(n_classes * n_v, margins.v);
+        note(n_classes * n_u * n_v, counts.pair(u, v));
       }
     for (const auto& [n_cells, most] : largest) {
       if (!(most < kMaxRisingCount))
@@ -112,11 +112,11 @@ class RisingTables {
 /// The Bayes factor for an arc between two features given the class: L_uv L_c / (L_u L_v). Equation 22 lacks L_c, which
 /// is the same for all pairs where no cell is missing; where some are, every pair has its own rows.
 Scaled bayes_factor(const CountSet& counts, const RisingTables& rising, std::size_t u, std::size_t v) {
-  const double s = counts.n_classes(), n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
+  const double n_classes = counts.n_classes(), n_u = counts.cardinalities()[u], n_v = counts.cardinalities()[v];
   const auto cells = counts.pair(u, v);
   const PairMargins margins(cells, counts.cardinalities()[u], counts.cardinalities()[v], counts.n_classes());
-  return rising.product(cells, s * n_u * n_v) * rising.product(margins.classes, s) /
-         (rising.product(margins.u, s * n_u) * rising.product(margins.v, s * n_v));
+  return rising.product(cells, n_classes * n_u * n_v) * rising.product(margins.classes, n_classes) /
+         (rising.product(margins.u, n_classes * n_u) * rising.product(margins.v, n_classes * n_v));
 }
 
 /// Equations 25 to 29.
@@ -160,15 +160,15 @@ EdgeWeights learn_weights(const CountSet& counts, const TbmatanOptions& options,
 }
 
 std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanOptions& options) {
-  const std::size_t s = counts.n_classes();
+  const std::size_t n_classes = counts.n_classes();
   if (!options.class_prior.empty()) {
-    check_class_prior(options.class_prior, s);
+    check_class_prior(options.class_prior, n_classes);
     return options.class_prior;
   }
   std::vector<double> classes;
   const double size = options.equivalent_sample_size;
   for (const double count : counts.class_counts())
-    classes.push_back((count + size / static_cast<double>(s)) / (counts.n_rows() + size));
+    classes.push_back((count + size / static_cast<double>(n_classes)) / (counts.n_rows() + size));
   return classes;
 }
 
@@ -179,7 +179,10 @@ void check_tree(std::span<const Edge> edges, std::size_t n) {
   std::vector<std::size_t> joined(n);  // to a feature of the same part of the tree; the last of them to itself
   std::iota(joined.begin(), joined.end(), std::size_t{0});
   const auto part_of = [&](std::size_t f) {
-    while (joined[f] != f) f = joined[f] = joined[joined[f]];
+    while (joined[f] != f) {
+      joined[f] = joined[joined[f]];
+      f = joined[f];
+    }
     return f;
   };
   for (const auto& [u, v] : edges) {

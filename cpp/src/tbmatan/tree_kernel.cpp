@@ -52,7 +52,8 @@ TANAGER_ALWAYS_INLINE void finish(Product& product, double* out) {
 
 /// Eight tree sums; `w` is [slot][stride], of which eight lanes are looked at.
 template <class V>
-TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::size_t stride, double* out) {
+TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, const SparseSchedule& schedule, double* w,
+                                         std::size_t stride, double* out) {
   constexpr std::size_t kParts = Lanes<V>::kParts;
   Product product;
   std::fill_n(product.exponent, kTreeLanes, 0.0);
@@ -60,10 +61,10 @@ TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::s
   for (std::size_t i = 0; i < kParts; ++i) all.part[i] = V{} + 1.0;
   for (std::size_t slot = plan.edges.size(); slot < plan.n_slots; ++slot)
     std::fill_n(w + slot * stride, kTreeLanes, 0.0);
-  const PlanNeighbor* neighbor = plan.neighbors.data();
-  const PlanRun* run = plan.runs.data();
-  const PlanUpdate* next = plan.updates.data();
-  for (const PlanStep& step : plan.steps) {
+  const PlanNeighbor* neighbor = schedule.neighbors.data();
+  const PlanRun* run = schedule.runs.data();
+  const PlanUpdate* next = schedule.updates.data();
+  for (const PlanStep& step : schedule.steps) {
     for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = V{};
     for (const PlanNeighbor* end = neighbor + step.n_neighbors; neighbor != end; ++neighbor) {
       weight.load(w + neighbor->slot * stride);
@@ -95,18 +96,20 @@ TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, double* w, std::s
 
 /// The same where all nodes are neighbors: no lists, and the factors from the exponents of scales.
 template <class V>
-TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, std::size_t stride, double* out) {
+TANAGER_ALWAYS_INLINE void log_tree_sums(const TreePlan& plan, const DenseSchedule& schedule, double* w,
+                                         std::size_t stride, double* out) {
   constexpr std::size_t kParts = Lanes<V>::kParts;
   const std::size_t n = plan.n_features;
-  const double* powers = plan.negative_powers.data();
-  const auto last = static_cast<std::int32_t>(plan.negative_powers.size()) - 1;
+  const double* powers = schedule.negative_powers.data();
+  const auto last = static_cast<std::int32_t>(schedule.negative_powers.size()) - 1;
   const auto power = [&](std::int32_t k) { return powers[k < last ? k : last]; };
   Product product;
   std::fill_n(product.exponent, kTreeLanes, 0.0);
   Lanes<V> all, sum, share, weight, target;
   for (std::size_t i = 0; i < kParts; ++i) all.part[i] = V{} + 1.0;
   for (std::size_t k = 0; k + 1 < n; ++k) {
-    const std::int32_t *of_k = plan.exponents.data() + k * n, largest = plan.largest[k];
+    const std::int32_t* of_k = schedule.exponents.data() + k * n;
+    const std::int32_t largest = schedule.largest[k];
     const double* row = w + pair_index(k, k + 1, n) * stride;
     for (std::size_t i = 0; i < kParts; ++i) sum.part[i] = V{};
     for (std::size_t j = k + 1; j < n; ++j) {
@@ -115,7 +118,7 @@ TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, 
       for (std::size_t i = 0; i < kParts; ++i) sum.part[i] += weight.part[i] * scale;
     }
     for (std::size_t i = 0; i < kParts; ++i) all.part[i] *= sum.part[i];
-    if (plan.renormalizes[k]) {
+    if (schedule.renormalizes[k]) {
       all.store(product.mantissa);
       take_exponents(product);
       all.load(product.mantissa);
@@ -124,7 +127,8 @@ TANAGER_ALWAYS_INLINE void dense_log_tree_sums(const TreePlan& plan, double* w, 
     for (std::size_t a = k + 1; a + 1 < n; ++a) {
       share.load(row + (a - k - 1) * stride);
       for (std::size_t i = 0; i < kParts; ++i) share.part[i] *= sum.part[i];
-      const std::int32_t *of_a = plan.exponents.data() + a * n, lack = largest - of_k[a];
+      const std::int32_t* of_a = schedule.exponents.data() + a * n;
+      const std::int32_t lack = largest - of_k[a];
       const double* from = row + (a - k) * stride;
       double* to = w + pair_index(a, a + 1, n) * stride;
       for (std::size_t b = a + 1; b < n; ++b, from += stride, to += stride) {
@@ -145,18 +149,19 @@ template <std::size_t kClasses>
 TANAGER_ALWAYS_INLINE void load(const TreePlan& plan, const std::uint16_t* columns, std::size_t stride,
                                 std::size_t n_rows, std::span<const std::uint32_t> cardinalities, double* w,
                                 std::size_t lanes, std::size_t row_lanes) {
-  const std::size_t s = kClasses == 0 ? plan.n_classes : kClasses;
+  const std::size_t n_classes = kClasses == 0 ? plan.n_classes : kClasses;
   for (const PlanEdge& edge : plan.edges) {
-    const std::uint16_t *u = columns + edge.u * stride, *v = columns + edge.v * stride;
+    const std::uint16_t* u = columns + edge.u * stride;
+    const std::uint16_t* v = columns + edge.v * stride;
     const std::size_t values = cardinalities[edge.v];
     const double* table = plan.tables.data() + edge.table;
     double* to = w + edge.slot * lanes;
     for (std::size_t i = 0; i < n_rows; ++i, to += row_lanes) {
-      const double* cell = table + (u[i] * values + v[i]) * s;
+      const double* cell = table + (u[i] * values + v[i]) * n_classes;
       if constexpr (kClasses > 0)
         std::memcpy(to, cell, kClasses * sizeof(double));
       else
-        for (std::size_t c = 0; c < s; ++c) to[c] = cell[c];
+        for (std::size_t c = 0; c < n_classes; ++c) to[c] = cell[c];
     }
   }
 }
@@ -204,11 +209,13 @@ TANAGER_ALWAYS_INLINE void run_loop(const Job& job) {
   }
   // Vectors without a row or class in them are left out; lanes beside some hold what was there.
   const std::size_t used = job.n_rows * job.row_lanes;
+  const auto* dense = std::get_if<DenseSchedule>(&job.plan.schedule);
+  const auto* sparse = std::get_if<SparseSchedule>(&job.plan.schedule);
   for (std::size_t first = 0; first < used; first += kTreeLanes)
-    if (job.plan.is_dense)
-      dense_log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
+    if (dense != nullptr)
+      log_tree_sums<V>(job.plan, *dense, job.weights + first, job.lanes, job.logs + first);
     else
-      log_tree_sums<V>(job.plan, job.weights + first, job.lanes, job.logs + first);
+      log_tree_sums<V>(job.plan, *sparse, job.weights + first, job.lanes, job.logs + first);
 }
 
 /// Above so many bytes, weights are kept few at a time.
@@ -231,11 +238,11 @@ void TreeLanes::add_log_sums(const std::uint16_t* columns, std::size_t stride, s
                              std::span<const std::uint32_t> cardinalities, double less, double* out, Isa isa) {
   const Job job{plan_, columns, stride, n_rows, cardinalities, weights_.data(), lanes_, row_lanes_, logs_.data()};
   // An elimination leaves its traces where there is no edge.
-  if (plan_.is_dense && plan_.edges.size() < plan_.n_slots) std::fill(weights_.begin(), weights_.end(), 0.0);
+  if (plan_.is_dense() && plan_.edges.size() < plan_.n_slots) std::fill(weights_.begin(), weights_.end(), 0.0);
   with_isa(isa, [&]<Isa kIsa>() { compiled_for<kIsa, run_loop<VectorOf<kIsa>>>(job); });
-  const std::size_t s = plan_.n_classes;
+  const std::size_t n_classes = plan_.n_classes;
   for (std::size_t i = 0; i < n_rows; ++i)
-    for (std::size_t c = 0; c < s; ++c) out[i * s + c] += logs_[i * row_lanes_ + c] - less;
+    for (std::size_t c = 0; c < n_classes; ++c) out[i * n_classes + c] += logs_[i * row_lanes_ + c] - less;
 }
 
 }  // namespace tanager::internal

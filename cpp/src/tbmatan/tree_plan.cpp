@@ -26,6 +26,12 @@ constexpr double kMaxPlanBytes = 4.0 * 1024 * 1024 * 1024;
 constexpr double kMostDenseExponent = 5e8;
 /// Products of sums stay within 2^this between two renormalizations.
 constexpr double kSafeExponent = 900;
+/// A schedule is tried where at least one of so many edges is left out: where nearly all stay, so do the updates.
+constexpr std::size_t kEdgesPerLeftOut = 50;
+/// Beyond this share of all updates, a dense plan without lists is faster.
+constexpr double kMostUpdates = 0.5;
+/// More than the sums of a few logarithms may be off by rounding.
+constexpr double kRounding = 1e-9;
 
 double log2_of(Scaled x) {
   return x.mantissa > 0 ? std::log2(x.mantissa) + static_cast<double>(x.exponent) : kNothing;
@@ -149,7 +155,7 @@ std::vector<Edge> choose_edges(const WeightBounds& bounds, const Matrix& resista
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = u + 1; v < n; ++v)
       if (bounds.high(u, v) > kNothing)
-        candidates.emplace_back(bounded(bounds.high(u, v) + resistance(u, v) + 1e-9), Edge{u, v});
+        candidates.emplace_back(bounded(bounds.high(u, v) + resistance(u, v) + kRounding), Edge{u, v});
   std::vector<Edge> kept;
   double left_out = 0;
   std::sort(candidates.begin(), candidates.end());
@@ -190,25 +196,22 @@ class RangeKeeper {
 /// Eliminates symbolically, the node with the fewest neighbors first.
 class Compiler {
  public:
-  Compiler(const WeightBounds& bounds, const Matrix& resistance, const Matrix& scale, const std::vector<Edge>& edges,
-           TreePlan& plan)
+  Compiler(const WeightBounds& bounds, const Matrix& resistance, const Matrix& scale, const std::vector<Edge>& edges)
       : n_(resistance.size()),
         resistance_(resistance),
         scale_(scale),
         highest_(bottlenecks(bounds.high)),
         range_(n_, bounds.slack),
-        plan_(plan),
         slot_(n_ * n_, kNoSlot),
         neighbors_(n_) {
     for (const auto& [u, v] : edges) connect(u, v);
-    plan_.n_slots = edges.size();
     const double nodes = static_cast<double>(n_);
     most_updates_ = nodes * (nodes - 1) * (nodes - 2) / 6;
     least_update_ = std::log2(kBudget / std::max(1.0, most_updates_)) - 4 * std::log2(std::max(1.0, nodes / 2));
   }
 
-  /// Gives up, and says so, where more than half of all updates are needed.
-  bool run() {
+  /// The schedule, or nothing where most updates are needed.
+  std::optional<SparseSchedule> run() {
     std::vector<bool> done(n_, false);
     for (std::size_t left = n_; left > 1; --left) {
       std::size_t next = n_;
@@ -216,10 +219,13 @@ class Compiler {
         if (!done[v] && (next == n_ || neighbors_[v].size() < neighbors_[next].size())) next = v;
       done[next] = true;
       eliminate(next, done, range_.must_renormalize());
-      if (2 * static_cast<double>(plan_.updates.size()) > most_updates_ && n_ > 3) return false;
+      if (static_cast<double>(schedule_.updates.size()) > kMostUpdates * most_updates_ && n_ > 3) return std::nullopt;
     }
-    return true;
+    return std::move(schedule_);
   }
+  std::size_t n_slots() const { return next_slot_; }
+  /// log2 of what was taken out of the sums.
+  std::int64_t scale() const { return scale_taken_; }
 
  private:
   static constexpr std::uint32_t kNoSlot = std::numeric_limits<std::uint32_t>::max();
@@ -233,7 +239,7 @@ class Compiler {
   /// Whether an update is at least what a share of the budget allows to leave out: it adds an edge of weight w_ik w_kj
   /// / d_k, w_ik being at most (n^2 / 4) * bottleneck and d_k at least the reciprocal of any resistance from k.
   bool matters(std::size_t i, std::size_t j, std::size_t k, double resistance_of_k) const {
-    return highest_(i, k) + highest_(k, j) + resistance_of_k + resistance_(i, j) + 1e-9 > least_update_;
+    return highest_(i, k) + highest_(k, j) + resistance_of_k + resistance_(i, j) + kRounding > least_update_;
   }
 
   void eliminate(std::size_t k, const std::vector<bool>& done, bool renormalize) {
@@ -245,27 +251,24 @@ class Compiler {
         largest = std::max(largest, scale_(k, l));
         resistance_of_k = std::min(resistance_of_k, resistance_(k, l));
       }
-    plan_.scale += static_cast<std::int64_t>(largest);
+    scale_taken_ += static_cast<std::int64_t>(largest);
     PlanStep step{static_cast<std::uint32_t>(around.size()), 0, renormalize};
     for (const std::size_t l : around)
-      plan_.neighbors.push_back({slot_[k * n_ + l], power_of_two(clipped(scale_(k, l) - largest))});
+      schedule_.neighbors.push_back({slot_[k * n_ + l], power_of_two(clipped(scale_(k, l) - largest))});
     for (std::size_t a = 0; a < around.size(); ++a) {
-      const std::size_t i = around[a], before = plan_.updates.size();
+      const std::size_t i = around[a], before = schedule_.updates.size();
       for (std::size_t b = a + 1; b < around.size(); ++b) {
         const std::size_t j = around[b];
         if (!matters(i, j, k, resistance_of_k)) continue;
-        if (slot_[i * n_ + j] == kNoSlot) {
-          connect(i, j);
-          plan_.n_slots = next_slot_;
-        }
+        if (slot_[i * n_ + j] == kNoSlot) connect(i, j);
         const double factor = scale_(i, k) + scale_(k, j) - scale_(i, j) - largest;
-        plan_.updates.push_back({slot_[i * n_ + j], slot_[k * n_ + j], power_of_two(clipped(factor))});
+        schedule_.updates.push_back({slot_[i * n_ + j], slot_[k * n_ + j], power_of_two(clipped(factor))});
       }
-      if (plan_.updates.size() == before) continue;
-      plan_.runs.push_back({slot_[k * n_ + i], static_cast<std::uint32_t>(plan_.updates.size() - before)});
+      if (schedule_.updates.size() == before) continue;
+      schedule_.runs.push_back({slot_[k * n_ + i], static_cast<std::uint32_t>(schedule_.updates.size() - before)});
       ++step.n_runs;
     }
-    plan_.steps.push_back(step);
+    schedule_.steps.push_back(step);
     for (const std::size_t l : around) {
       auto& others = neighbors_[l];
       others.erase(std::find(others.begin(), others.end(), k));
@@ -279,52 +282,50 @@ class Compiler {
   const Matrix &resistance_, &scale_;
   Matrix highest_;
   RangeKeeper range_;
-  TreePlan& plan_;
+  SparseSchedule schedule_;
+  std::int64_t scale_taken_ = 0;
   std::vector<std::uint32_t> slot_;
   std::vector<std::vector<std::size_t>> neighbors_;
   std::uint32_t next_slot_ = 0;
   double most_updates_ = 0, least_update_ = 0;
 };
 
-/// All nodes, the leaves of the maximum spanning tree first. Writes the position of every node. Says whether scales are
-/// near enough to each other for their exponents.
-bool plan_densely(const std::vector<std::size_t>& joined, const Matrix& scale, double slack, TreePlan& plan,
-                  std::vector<std::size_t>& position) {
-  const std::size_t n = plan.n_features;
-  plan.is_dense = true;
-  plan.n_slots = n * (n - 1) / 2;
-  plan.exponents.assign(n * n, 0);
-  for (std::int64_t k = 0; k <= 1023; ++k) plan.negative_powers.push_back(power_of_two(-k));
+/// All nodes in the given order. Adds what is taken out of the sums to `scale_taken`. Gives nothing where scales are
+/// too far from each other for their exponents.
+std::optional<DenseSchedule> schedule_densely(const std::vector<std::size_t>& order, const Matrix& scale, double slack,
+                                              std::int64_t& scale_taken) {
+  const std::size_t n = order.size();
+  DenseSchedule schedule;
+  schedule.exponents.assign(n * n, 0);
+  for (std::int64_t k = 0; k <= 1023; ++k) schedule.negative_powers.push_back(power_of_two(-k));
   RangeKeeper range(n, slack);
-  position.resize(n);
-  for (std::size_t i = 0; i < n; ++i) position[joined[i]] = n - 1 - i;
   // Only differences matter, so that all are taken from one of them.
-  const double base = scale(joined[0], joined[1]);
+  const double base = scale(order[n - 1], order[n - 2]);
   for (std::size_t i = 0; i < n; ++i) {
     double largest = kNothing;
     for (std::size_t j = 0; j < n; ++j) {
       if (i == j) continue;
-      const double exponent = scale(joined[n - 1 - i], joined[n - 1 - j]);
-      if (std::abs(exponent - base) > kMostDenseExponent) return false;
-      plan.exponents[i * n + j] = static_cast<std::int32_t>(exponent - base);
+      const double exponent = scale(order[i], order[j]);
+      if (std::abs(exponent - base) > kMostDenseExponent) return std::nullopt;
+      schedule.exponents[i * n + j] = static_cast<std::int32_t>(exponent - base);
       if (j > i) largest = std::max(largest, exponent);
     }
     if (i + 1 == n) break;
-    plan.largest.push_back(static_cast<std::int32_t>(largest - base));
-    plan.renormalizes.push_back(range.must_renormalize() ? 1 : 0);
-    plan.scale += static_cast<std::int64_t>(largest);
+    schedule.largest.push_back(static_cast<std::int32_t>(largest - base));
+    schedule.renormalizes.push_back(range.must_renormalize() ? 1 : 0);
+    scale_taken += static_cast<std::int64_t>(largest);
   }
-  return true;
+  return schedule;
 }
 
 /// The tables of all edges that are looked at.
-void make_tables(const Tbmatan& model, const std::vector<Edge>& edges, const Matrix& scale, TreePlan& plan) {
+void make_tables(const Tbmatan& model, const Matrix& scale, TreePlan& plan) {
   double cells = 0;
-  for (const auto& [u, v] : edges)
+  for (const auto& [u, v, slot, table] : plan.edges)
     cells += static_cast<double>(model.cardinalities()[u]) * model.cardinalities()[v] * plan.n_classes;
   if (cells * sizeof(double) > kMaxPlanBytes)
-    throw InvalidInput(join_text("the tables of ", edges.size(), " pairs of features take ", cells * sizeof(double),
-                                 " bytes, but at most ", kMaxPlanBytes, " are possible"));
+    throw InvalidInput(join_text("the tables of ", plan.edges.size(), " pairs of features take ",
+                                 cells * sizeof(double), " bytes, but at most ", kMaxPlanBytes, " are possible"));
   plan.tables.reserve(static_cast<std::size_t>(cells));
   for (PlanEdge& edge : plan.edges) {
     edge.table = plan.tables.size();
@@ -347,27 +348,38 @@ std::optional<TreePlan> make_tree_plan(const Tbmatan& model, bool prune) {
   const WeightBounds bounds(model);
   if (bounds.slack > kMaxSlack) return std::nullopt;
   const Matrix middle = middle_weights(bounds), scale = bottlenecks(middle), resistance = resistances(bounds.low);
-  std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
-  std::vector<std::size_t> position;
-  // Where nearly all edges stay, so do the updates.
+  const auto add_edge = [&](const Edge& edge, std::size_t slot) {
+    plan.edges.push_back({static_cast<std::uint32_t>(edge.first), static_cast<std::uint32_t>(edge.second),
+                          static_cast<std::uint32_t>(slot), 0});
+  };
+  std::optional<SparseSchedule> sparse;
+  const std::vector<Edge> edges = choose_edges(bounds, resistance, prune);
   const std::size_t all_edges = plan.n_features * (plan.n_features - 1) / 2;
-  const bool try_schedule = prune && 50 * (all_edges - edges.size()) >= all_edges;
-  if (!try_schedule || !Compiler(bounds, resistance, scale, edges, plan).run()) {
-    plan = TreePlan{};
-    plan.n_features = model.n_features();
-    plan.n_classes = model.n_classes();
-    edges = choose_edges(bounds, resistance, false);
-    if (!plan_densely(spanning_tree(middle).order, scale, bounds.slack, plan, position)) return std::nullopt;
+  if (prune && kEdgesPerLeftOut * (all_edges - edges.size()) >= all_edges) {
+    Compiler compiler(bounds, resistance, scale, edges);
+    sparse = compiler.run();
+    plan.n_slots = compiler.n_slots();
+    plan.scale = compiler.scale();
   }
-  for (std::size_t e = 0; e < edges.size(); ++e) {
-    const auto [u, v] = edges[e];
-    const std::size_t slot = plan.is_dense ? pair_index(std::min(position[u], position[v]),
-                                                        std::max(position[u], position[v]), plan.n_features)
-                                           : e;
-    plan.edges.push_back(
-        {static_cast<std::uint32_t>(u), static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(slot), 0});
+  if (sparse) {
+    plan.schedule = *std::move(sparse);
+    for (std::size_t e = 0; e < edges.size(); ++e) add_edge(edges[e], e);
+  } else {
+    // The leaves of the maximum spanning tree first.
+    std::vector<std::size_t> order = spanning_tree(middle).order, position(plan.n_features);
+    std::reverse(order.begin(), order.end());
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+    plan.n_slots = all_edges;
+    plan.scale = 0;
+    auto dense = schedule_densely(order, scale, bounds.slack, plan.scale);
+    if (!dense) return std::nullopt;
+    plan.schedule = *std::move(dense);
+    for (const Edge& edge : choose_edges(bounds, resistance, false)) {
+      const auto [first, second] = std::minmax(position[edge.first], position[edge.second]);
+      add_edge(edge, pair_index(first, second, plan.n_features));
+    }
   }
-  make_tables(model, edges, scale, plan);
+  make_tables(model, scale, plan);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "tanager/tbmatan.hpp"
@@ -41,30 +42,36 @@ struct PlanNeighbor {
   double scale;  ///< a power of two: the scale of the edge over the largest of the node's edges
 };
 
+/// Nodes one after the other, each with its neighbors only. Neighbors, runs and updates of all steps follow each other.
+struct SparseSchedule {
+  std::vector<PlanStep> steps;
+  std::vector<PlanNeighbor> neighbors;
+  std::vector<PlanRun> runs;
+  std::vector<PlanUpdate> updates;
+};
+
+/// Where next to nothing can be left out: all nodes one after the other, and no lists. The slot of a pair of positions
+/// i < j in that order is pair_index(i, j, n).
+struct DenseSchedule {
+  std::vector<std::int32_t> exponents;     ///< of scales, [i][j], from one of them on
+  std::vector<double> negative_powers;     ///< 2^-k for k = 0, 1, ..., and zero where no double is left
+  std::vector<std::int32_t> largest;       ///< of position i with all after it
+  std::vector<std::uint8_t> renormalizes;  ///< whether the product must be brought back into range after position i
+};
+
 struct TreePlan {
+  bool is_dense() const { return std::holds_alternative<DenseSchedule>(schedule); }
+  std::uint64_t n_updates() const {
+    const std::uint64_t n = n_features;
+    return is_dense() ? n * (n - 1) * (n - 2) / 6 : std::get<SparseSchedule>(schedule).updates.size();
+  }
+
   std::size_t n_features = 0;
   std::uint32_t n_classes = 0;
   std::size_t n_slots = 0;  ///< of edges, and of those that elimination makes
   std::vector<PlanEdge> edges;
   std::vector<double> tables;
-  // Neighbors, runs and updates of all steps, one after the other.
-  std::vector<PlanStep> steps;
-  std::vector<PlanNeighbor> neighbors;
-  std::vector<PlanRun> runs;
-  std::vector<PlanUpdate> updates;
-  // In place of them, where next to nothing can be left out: all nodes one after the other. The slot of a pair of
-  // positions i < j in that order is pair_index(i, j, n).
-  bool is_dense = false;
-  std::vector<std::int32_t> exponents;     // of scales, [i][j], from one of them on
-  std::vector<double> negative_powers;     // 2^-k for k = 0, 1, ..., and zero where no double is left
-  std::vector<std::int32_t> largest;       // of position i with all after it
-  std::vector<std::uint8_t> renormalizes;  // whether the product must be brought back into range after position i
-
-  std::uint64_t n_updates() const {
-    const std::uint64_t n = n_features;
-    return is_dense ? n * (n - 1) * (n - 2) / 6 : updates.size();
-  }
-
+  std::variant<SparseSchedule, DenseSchedule> schedule;
   /// All tree sums are to be multiplied by two to this power: the scales that were taken out.
   std::int64_t scale = 0;
 };

@@ -24,11 +24,11 @@ void add_two(const T* codes, const double* terms, std::size_t rows, double* sums
 }
 
 template <class T>
-void add_any(const T* codes, const double* terms, std::size_t rows, std::size_t s, double* sums) {
+void add_any(const T* codes, const double* terms, std::size_t rows, std::size_t n_classes, double* sums) {
   for (std::size_t i = 0; i < rows; ++i) {
-    const double* term = terms + codes[i] * s;
-    double* sum = sums + i * s;
-    for (std::size_t c = 0; c < s; ++c) sum[c] += term[c];
+    const double* term = terms + codes[i] * n_classes;
+    double* sum = sums + i * n_classes;
+    for (std::size_t c = 0; c < n_classes; ++c) sum[c] += term[c];
   }
 }
 
@@ -54,52 +54,53 @@ double slope_two(const T* codes, const double* slopes, std::size_t rows, const d
 }
 
 template <class T>
-double slope_any(const T* codes, const double* slopes, std::size_t rows, std::size_t s, const double* derivatives) {
+double slope_any(const T* codes, const double* slopes, std::size_t rows, std::size_t n_classes,
+                 const double* derivatives) {
   constexpr std::size_t kLanes = 4;
   double lanes[kLanes] = {};
-  const std::size_t whole = s - s % kLanes;
+  const std::size_t whole = n_classes - n_classes % kLanes;
   for (std::size_t i = 0; i < rows; ++i) {
-    const double* slope = slopes + codes[i] * s;
-    const double* derivative = derivatives + i * s;
+    const double* slope = slopes + codes[i] * n_classes;
+    const double* derivative = derivatives + i * n_classes;
     for (std::size_t c = 0; c < whole; c += kLanes)
       for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += slope[c + lane] * derivative[c + lane];
-    for (std::size_t c = whole; c < s; ++c) lanes[c - whole] += slope[c] * derivative[c];
+    for (std::size_t c = whole; c < n_classes; ++c) lanes[c - whole] += slope[c] * derivative[c];
   }
   return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
 /// Takes the largest logarithm of every row from all of them, and keeps in `shifts` what the true class's is then.
 void shift_rows(const BlockRows& block, double* sums, double* shifts) {
-  const std::size_t s = block.n_classes;
+  const std::size_t n_classes = block.n_classes;
   for (std::size_t i = 0; i < block.rows; ++i) {
-    double* row = sums + i * s;
+    double* row = sums + i * n_classes;
     double largest = row[0];
-    for (std::size_t c = 1; c < s; ++c) largest = row[c] > largest ? row[c] : largest;
-    for (std::size_t c = 0; c < s; ++c) row[c] -= largest;
+    for (std::size_t c = 1; c < n_classes; ++c) largest = row[c] > largest ? row[c] : largest;
+    for (std::size_t c = 0; c < n_classes; ++c) row[c] -= largest;
     shifts[i] = row[block.classes[i]];
   }
 }
 
 /// Posteriors p to derivatives of -ln p of the true class by the logarithms: p_c - [c is true].
-double likelihood_row(double* p, std::size_t s, std::size_t truth, double weight, double log_truth) {
+double likelihood_row(double* p, std::size_t n_classes, std::size_t truth, double weight, double log_truth) {
   if (std::isinf(log_truth)) {  // the given class prior says that there is no such row: nothing can help
-    std::fill_n(p, s, 0.0);
+    std::fill_n(p, n_classes, 0.0);
     return 0;
   }
   p[truth] -= 1;
-  for (std::size_t c = 0; c < s; ++c) p[c] *= weight;
+  for (std::size_t c = 0; c < n_classes; ++c) p[c] *= weight;
   return -log_truth * weight;
 }
 
 /// Posteriors p to derivatives of sum of e_c^2 / 2 with e_c = p_c - [c is true]: p_c (e_c - sum of e p).
-double squares_row(double* p, std::size_t s, std::size_t truth, double weight) {
+double squares_row(double* p, std::size_t n_classes, std::size_t truth, double weight) {
   double squares = 0, mean = 0;
-  for (std::size_t c = 0; c < s; ++c) {
+  for (std::size_t c = 0; c < n_classes; ++c) {
     const double error = p[c] - (c == truth ? 1.0 : 0.0);
     squares += error * error;
     mean += error * p[c];
   }
-  for (std::size_t c = 0; c < s; ++c) p[c] *= (p[c] - (c == truth ? 1.0 : 0.0) - mean) * weight;
+  for (std::size_t c = 0; c < n_classes; ++c) p[c] *= (p[c] - (c == truth ? 1.0 : 0.0) - mean) * weight;
   return 0.5 * squares * weight;
 }
 
@@ -113,19 +114,19 @@ void add_block_terms(const BlockCodes& codes, const double* terms, std::size_t r
 }
 
 double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts) {
-  const std::size_t s = block.n_classes, cells = block.rows * s;
+  const std::size_t n_classes = block.n_classes, cells = block.rows * n_classes;
   shift_rows(block, sums, shifts);
   for (std::size_t i = 0; i < cells; ++i) sums[i] = vector_exp(sums[i]);
   double value = 0;
   for (std::size_t i = 0; i < block.rows; ++i) {
-    double* p = sums + i * s;
+    double* p = sums + i * n_classes;
     double total = 0;
-    for (std::size_t c = 0; c < s; ++c) total += p[c];
-    for (std::size_t c = 0; c < s; ++c) p[c] /= total;
+    for (std::size_t c = 0; c < n_classes; ++c) total += p[c];
+    for (std::size_t c = 0; c < n_classes; ++c) p[c] /= total;
     const double weight = block.weights == nullptr ? 1.0 : block.weights[i];
     value += loss == WanbiaLoss::kConditionalLikelihood
-                 ? likelihood_row(p, s, block.classes[i], weight, shifts[i] - std::log(total))
-                 : squares_row(p, s, block.classes[i], weight);
+                 ? likelihood_row(p, n_classes, block.classes[i], weight, shifts[i] - std::log(total))
+                 : squares_row(p, n_classes, block.classes[i], weight);
   }
   return value;
 }

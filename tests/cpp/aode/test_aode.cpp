@@ -244,7 +244,7 @@ TEST(every_instruction_set_and_way_of_reading_gives_the_same_bits) {
     }
     std::vector<double> sums, powers;
     for (int level = 0; level <= static_cast<int>(supported_isa()); ++level)
-      for (const auto reading : {AodeReading::kAsTheyAre, AodeReading::kJoined, AodeReading::kAsPays}) {
+      for (const auto reading : {AodeReading::kSeparate, AodeReading::kJoined, AodeReading::kFaster}) {
         average_block(aode, plan, block, static_cast<Isa>(level), reading);
         // Padding is no result.
         for (std::size_t row = 0; row < block.rows; ++row)
