@@ -43,8 +43,8 @@ from tanager import parameters as pa
 
 #: Settings that some tables do not allow, and what is said then.
 REFUSALS = {
-    "folds": "cv must be at least 2 and at most the number of rows|needs two rows or more",
-    "arcs": "without arcs between features|weights the features of naive Bayes",
+    "folds": "cv: expected from 2 folds to the number of rows|needs at least two rows",
+    "arcs": "without arcs between features",
     "class": "needs a class without parents|needs the class as a parent of every feature",
     "file": "but a model file holds strings, integers, floats and booleans|whole numbers must fit 64 bits",
     "prior": "class probabilities cannot be given where the class depends on features",

@@ -1,4 +1,4 @@
-"""Traces: the accepted steps of a structure search, the iterations of a parameter learner."""
+"""Traces: the accepted steps of a structure search and the iterations of a parameter learner."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from .._utils.optional import import_optional
 from .._utils.text import display_label, plural
@@ -22,20 +21,20 @@ __all__ = ["FitStep", "FitTrace", "SearchStep", "SearchTrace"]
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One accepted candidate.
+    """An accepted step of a structure search.
 
     Attributes
     ----------
     change : str
-        What it changed, such as "maint -> buying"; "initial structure" for the first step.
+        The change, such as "maint -> buying"; "initial structure" for the first step.
     score : float
         Mean of `fold_scores`.
     fold_scores : tuple of float
-        The objective on the test rows of every fold.
+        The objective on the test rows of each fold.
     n_candidates : int
-        How many candidates were scored to find it.
+        Number of candidates scored to find this step.
     seconds : float
-        Time since the search began.
+        Seconds since the search began.
     """
 
     change: str
@@ -46,18 +45,18 @@ class SearchStep:
 
 
 class SearchTrace(Sequence[SearchStep]):
-    """The accepted steps of a search, in order, the start first.
+    """The accepted steps of a structure search, in order; the first one is the initial structure.
 
     Attributes
     ----------
     objective : str
-        What the scores are: "accuracy" or "cll".
+        The objective that the scores measure: "accuracy" or "cll".
     stopped : str
-        Why the search ended: "no improvement", "nothing left", "perfect", "step limit", "time limit" or "interrupted".
+        Why the search stopped: "no improvement", "nothing left", "perfect", "step limit", "time limit" or "interrupted".
     n_candidates : int
-        How many candidates were scored in all.
+        Total number of candidates scored.
     seconds : float
-        How long it took.
+        Duration of the search.
     """
 
     def __init__(self, steps: Sequence[SearchStep], objective: str, stopped: str, n_candidates: int, seconds: float):
@@ -68,17 +67,17 @@ class SearchTrace(Sequence[SearchStep]):
         self.seconds = seconds
 
     @property
-    def scores(self) -> npt.NDArray[np.float64]:
-        """The score after every step."""
+    def scores(self) -> Floats:
+        """The score after each step."""
         return np.array([step.score for step in self._steps])
 
     @property
-    def fold_scores(self) -> npt.NDArray[np.float64]:
-        """The score of every step and fold, shape (n_steps, n_folds)."""
+    def fold_scores(self) -> Floats:
+        """The score of each step and fold, shape (n_steps, n_folds)."""
         return np.array([step.fold_scores for step in self._steps])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per step."""
+        """Return a pandas DataFrame with one row per step."""
         pd = import_optional("pandas", "to_frame")
         rows = [(s.change, s.score, s.n_candidates, s.seconds, *s.fold_scores) for s in self._steps]
         folds = [f"fold {i}" for i in range(len(self._steps[0].fold_scores))]
@@ -112,33 +111,33 @@ class SearchTrace(Sequence[SearchStep]):
 #: Objectives of a search in words.
 OBJECTIVES = {"accuracy": "accuracy", "cll": "mean conditional log-likelihood"}
 
+#: Values of `SearchTrace.stopped` in words.
 SEARCH_ENDS = {
-    "no improvement": "no candidate was enough better",
-    "nothing left": "no candidate was left",
-    "perfect": "nothing can be better",
-    "step limit": "it had taken as many steps as allowed",
-    "time limit": "its time was over",
-    "interrupted": "it was interrupted",
+    "no improvement": "no candidate improves the score enough",
+    "nothing left": "no candidates are left",
+    "perfect": "the score is perfect",
+    "step limit": "max_steps was reached",
+    "time limit": "time_limit was reached",
+    "interrupted": "interrupted",
 }
 
 
 def search_text(trace: SearchTrace) -> str:
-    """Return what a search did, as sentences and a line per step."""
+    """Return a description of a search: a summary, then one line per step."""
     steps, scores = list(trace), trace.scores
-    gained = float(scores[-1] - scores[0])
+    gain = float(scores[-1] - scores[0])
     objective = OBJECTIVES.get(trace.objective, trace.objective)
     spread = float(trace.fold_scores[-1].std())
     end = SEARCH_ENDS.get(trace.stopped, trace.stopped)
-    found = f"{plural(len(steps) - 1, 'step')} among {plural(trace.n_candidates, 'candidate')}"
-    folds = f"{plural(trace.fold_scores.shape[1], 'fold')} with standard deviation {spread:.4f}"
+    folds = plural(trace.fold_scores.shape[1], "fold")
     lines = [
-        f"{found} in {trace.seconds:.3g} s; then {end}",
-        f"{objective} {scores[0]:.4f} at the start, {scores[-1]:.4f} at the end ({gained:+.4f}), over {folds}",
+        f"{plural(len(steps) - 1, 'step')}, {plural(trace.n_candidates, 'candidate')}, {trace.seconds:.3g} s; stopped: {end}",
+        f"{objective} {scores[0]:.4f} initially, {scores[-1]:.4f} finally ({gain:+.4f}); {folds}, standard deviation {spread:.4f}",
     ]
     for number, (before, step) in enumerate(pairwise(steps), 1):
-        better = sum(b > a for a, b in zip(before.fold_scores, step.fold_scores, strict=True))
+        n_better = sum(b > a for a, b in zip(before.fold_scores, step.fold_scores, strict=True))
         lines.append(
-            f"{number:3}. {display_label(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {better} of "
+            f"{number:3}. {display_label(step.change)}: {step.score:.4f} ({step.score - before.score:+.4f}; better in {n_better} of "
             f"{len(step.fold_scores)} folds), best of {plural(step.n_candidates, 'candidate')}"
         )
     return "\n".join(lines)
@@ -146,17 +145,17 @@ def search_text(trace: SearchTrace) -> str:
 
 @dataclass(frozen=True)
 class FitStep:
-    """One iteration.
+    """An iteration of a parameter learner.
 
     Attributes
     ----------
     training : float
-        The objective on all rows: a sum of logarithms of probabilities, less penalties. NaN for iterations that only
-        tuning took.
+        The objective on all rows: a sum of log-probabilities minus penalties. NaN for iterations that were only run to
+        tune the number of iterations.
     held_out : float
-        The mean of ln P(class | features) over rows held out, each in its fold. NaN where nothing was tuned.
+        Mean conditional log-likelihood ln P(class | features) of the held-out rows. NaN without tuning.
     held_out_error : float
-        The share of these rows that is predicted wrongly. NaN where nothing was tuned.
+        Error rate on the held-out rows. NaN without tuning.
     """
 
     training: float
@@ -165,18 +164,19 @@ class FitStep:
 
 
 class FitTrace(Sequence[FitStep]):
-    """The iterations of a parameter learner, the start first.
+    """The iterations of a parameter learner, in order; the first one is the initial estimate.
 
     Attributes
     ----------
     n_iter : int
-        How many iterations the parameters come from.
+        Number of iterations after which the parameters were taken.
     stopped : str
-        Why they ended: "converged", "iteration limit" or "tuned" (after as many as were best for rows held out).
+        Why the learner stopped: "converged", "iteration limit" or "tuned" (after the best number of iterations for
+        held-out rows).
     training, held_out, held_out_error : ndarray of shape (n_steps,)
-        As in `FitStep`, of all iterations.
+        The values of `FitStep` for all iterations.
     fold_held_out, fold_error : ndarray of shape (n_folds, n_steps)
-        The same as `held_out` and `held_out_error` in every fold; empty where nothing was tuned.
+        `held_out` and `held_out_error` of each fold; empty without tuning.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class FitTrace(Sequence[FitStep]):
         self.fold_error = np.array(fold_error, dtype=np.float64)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with a row per iteration."""
+        """Return a pandas DataFrame with one row per iteration."""
         pd = import_optional("pandas", "to_frame")
         columns = {"training": self.training, "held_out": self.held_out, "held_out_error": self.held_out_error}
         return pd.DataFrame(columns).rename_axis("iteration")
@@ -215,7 +215,7 @@ class FitTrace(Sequence[FitStep]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} steps, but the index is {index}")
+            raise IndexError(f"expected an index below {len(self)}, the number of iterations, got {index}")
         return FitStep(float(self.training[index]), float(self.held_out[index]), float(self.held_out_error[index]))
 
     def __eq__(self, other: object) -> bool:

@@ -22,7 +22,7 @@ from .._encoding.merging import add_counts, check_mergeable, join_encoders, join
 from .._encoding.schema import Schema
 from .._encoding.table import take_rows
 from .._learning.contract import EXTRA_ATTRIBUTES, FittedModel, Predictor, Requirements, TrainingContext
-from .._learning.names import named_refusal
+from .._learning.names import named_error
 from .._streams.fit import StreamMethods
 from .._utils.typing import Floats
 from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads
@@ -386,7 +386,7 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
                 return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
             return self._predictor.predict(columns, n_rows, output, self._threads())
         except _core.CliqueTooLarge as error:
-            raise named_refusal(error, self._schema.feature_names) from None
+            raise named_error(error, self._schema.feature_names) from None
 
     def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int) -> None:
         """Warn of what users should know of these predictions before they are made."""

@@ -95,8 +95,8 @@ class BaseNetworkClassifier(BaseClassifier):
         >>> search = tg.structure.HillClimb(cv=3, max_steps=2)
         >>> clf = tg.BayesNetClassifier(search, random_state=1).fit(data.X, data.y)
         >>> print(clf.describe_search())  # doctest: +ELLIPSIS
-        1 step among 30 candidates in ... s; then nothing can be better
-        accuracy 0.7500 at the start, 1.0000 at the end (+0.2500), over 3 folds with standard deviation 0.0000
+        1 step, 30 candidates, ... s; stopped: the score is perfect
+        accuracy 0.7500 initially, 1.0000 finally (+0.2500); 3 folds, standard deviation 0.0000
           1. head_shape -> body_shape: 1.0000 (+0.2500; better in 3 of 3 folds), best of 30 candidates
         """
         self._check_fitted()

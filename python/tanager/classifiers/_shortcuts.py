@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import structure as st
+from .._utils.validation import check_choice
 from ..parameters import ParameterLearner
 from ._network_base import BaseNetworkClassifier
 
@@ -90,9 +91,7 @@ class TANClassifier(BaseNetworkClassifier):
         self.root = root
 
     def _structure(self) -> st.StructureLearner:
-        if self.structure_score not in ("loglik", "aic", "bic"):
-            raise ValueError(f"structure_score must be 'loglik', 'aic' or 'bic', but is {self.structure_score!r}")
-        return st.ChowLiu(self.structure_score, self.root)
+        return st.ChowLiu(check_choice(self.structure_score, "structure_score", ("loglik", "aic", "bic")), self.root)
 
 
 class KDBClassifier(BaseNetworkClassifier):

@@ -1,4 +1,4 @@
-"""Parameter learners: the conditional probability tables of a given structure."""
+"""Parameter learners: estimates of the conditional probability tables of a structure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BY_NAME: Mapping[str, Callable[[], ParameterLearner]] = {
 
 
 def resolve_parameters(value: object) -> ParameterLearner:
-    """Turn what a user gives as ``parameters`` into a learner."""
+    """Return the learner that the setting ``parameters`` stands for."""
     return resolve(value, ParameterLearner, BY_NAME, "dirichlet", "parameters")  # type: ignore[type-abstract]
 
 

@@ -9,30 +9,30 @@ from ._base import ParameterLearner
 
 
 class AcllOptimal(ParameterLearner):
-    """The parameters that maximize the approximate conditional log-likelihood (aCLL), in closed form.
+    """Parameters that maximize the approximate conditional log-likelihood (aCLL), in closed form.
 
-    A row counts for its own class, and a little against all others: the weight of a cell is N + beta times the count of
-    all classes, where beta is negative (see `acll_constants`); weights below `pseudo_counts` are raised to it, and
-    divided by their sum. Choose it to study the score: the approximation is coarse, and these parameters tend to
-    exaggerate what tells classes apart, so that `Dirichlet` mostly predicts better, on the trees of `AcllTree`, too.
+    A row counts for its own class, and a little against all others: the weight of a cell is N + beta times the count over
+    all classes, where beta is negative (see `acll_constants`). Weights below `pseudo_counts` are raised to it and then
+    normalized. Choose it to study the score: the approximation is coarse and tends to exaggerate differences between
+    classes, so `Dirichlet` usually predicts better, also with `AcllTree`.
 
     Parameters
     ----------
     assumption : {"dirichlet", "uniform"}, default="dirichlet"
-        What is assumed of the joint probabilities of a row with every class; see `acll_constants`.
+        The assumed distribution of the joint probabilities of a row with each class; see `acll_constants`.
     a : float, default=1.0
-        Of the Dirichlet assumption.
+        Parameter of the Dirichlet assumption.
     b : float or None, default=None
-        Of the Dirichlet assumption; None means the number of rows (the sum of their weights, at least one).
+        Parameter of the Dirichlet assumption; None means the number of rows (the sum of their weights, at least one).
     pseudo_counts : float, default=5.0
-        The least that a cell of a table may count (N'). Must be positive.
+        Lower bound N' on the weight of a cell. Must be positive.
 
     Notes
     -----
-    No other parameters have a higher score among those in which a cell's probability is at least `pseudo_counts` over the
-    sum of the raised weights of its distribution. The class distribution is made in the same way, from
-    N_c + beta * N, unless ``class_prior`` gives it: it is sharper than the relative frequencies. With a single class
-    every distribution is uniform, for nothing needs to be told apart.
+    These parameters have the highest score among all in which the probability of a cell is at least `pseudo_counts`
+    divided by the sum of the raised weights of its distribution. The class distribution is estimated in the same way, from
+    N_c + beta * N, unless ``class_prior`` is given; it is more extreme than the relative frequencies. With a single class,
+    all distributions are uniform.
 
     References
     ----------

@@ -10,11 +10,11 @@ from .._learning.settings import Settings
 
 
 class ParameterLearner(Settings, ABC):
-    """Base of all parameter learners."""
+    """Base class of all parameter learners; `tanager._learning.contract` describes the contract."""
 
-    #: Whether the learner looks at the rows themselves, so that counts alone are not enough.
+    #: Whether the learner needs the rows themselves, not only counts.
     _needs_rows = False
 
     @abstractmethod
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
-        """Return the network with its tables, and what was found on the way."""
+        """Return the conditional probability tables of a structure."""

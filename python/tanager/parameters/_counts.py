@@ -10,15 +10,16 @@ import numpy as np
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
 from .._learning.names import feature_position
-from .._utils.validation import check_number
+from .._utils.validation import check_choice, check_number
 from ._base import ParameterLearner
 
 
 class MaximumLikelihood(ParameterLearner):
-    """Relative frequencies: what makes the data most probable.
+    """Maximum likelihood: relative frequencies, without smoothing.
 
-    A combination never seen gets probability zero, and a parent configuration never seen a uniform distribution. Choose
-    it to compare log-likelihoods; for prediction some smoothing is nearly always better.
+    A combination that does not occur in the training data gets probability zero, and a parent configuration that does not
+    occur a uniform distribution. Choose it to compare log-likelihoods; for prediction, some smoothing is almost always
+    better.
 
     Examples
     --------
@@ -36,15 +37,15 @@ class MaximumLikelihood(ParameterLearner):
 class Dirichlet(ParameterLearner):
     """Posterior means under a symmetric Dirichlet prior (Laplace smoothing).
 
-    The default, and a good one.
+    The default, and a good choice for most problems.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Added to every count, those of the classes included. Zero gives maximum likelihood.
+        Added to every count, including those of the classes. Zero gives maximum likelihood.
     equivalent_sample_size : float or None, default=None
-        If given, used in place of alpha: as much is added to every table as a whole, spread evenly over its cells
-        (BDeu), so that tables with more parents are not smoothed more strongly.
+        If given, replaces alpha: the total added to each table, spread evenly over its cells (BDeu), so tables with more
+        parents are not smoothed more strongly.
 
     References
     ----------
@@ -73,24 +74,24 @@ class Dirichlet(ParameterLearner):
 
 
 class Softened(ParameterLearner):
-    """Relative frequencies drawn towards those of the feature on its own (Friedman's smoothing).
+    """Relative frequencies smoothed toward the marginal distribution of the feature (Friedman's smoothing).
 
-    The probability of a value given parents and class is (N_jk + n0 m_k) / (N_j + n0), where m_k is the relative
-    frequency of the value in all rows: as if n0 more rows had been seen under every configuration of the parents, with
-    values as they are on the whole. Choose it for features with a few common values and many rare ones, to which
-    Laplace's smoothing gives too much.
+    The probability of a value given its parents is (N_jk + n0 m_k) / (N_j + n0), where m_k is the relative frequency of
+    the value in all rows: as if n0 additional rows with the marginal distribution had been seen for every parent
+    configuration. Choose it for features with a few common and many rare values, to which Laplace smoothing gives too
+    much probability.
 
     Parameters
     ----------
     n0 : float, default=5.0
-        How many rows the distribution of the feature on its own counts for. Zero gives relative frequencies, except for
-        configurations never seen, which have the distribution of the feature on its own in any case.
+        Number of rows that the marginal distribution counts for. Zero gives relative frequencies, except for parent
+        configurations that do not occur, which always get the marginal distribution.
 
     Notes
     -----
-    A value that no training row has (one that was declared, but does not occur) gets probability zero whatever the
-    class. The class has no parents and nothing to be drawn to: its relative frequencies are used as they are. Where
-    cells are missing, m_k is that of the rows in which the feature is observed.
+    A value that does not occur in the training data (a declared category) gets probability zero for every class. The class
+    has no parents, so its relative frequencies are used without smoothing. With missing values, m_k is computed from the
+    rows in which the feature is observed.
 
     References
     ----------
@@ -115,38 +116,38 @@ class Softened(ParameterLearner):
 
 
 class DataTemperature(ParameterLearner):
-    """Minimum free energy with data temperature (MFE-EB): frequencies that are trusted as far as there are rows.
+    """Minimum free energy with data temperature (MFE-EB): the more rows, the closer to relative frequencies.
 
-    A distribution that N rows speak for has probabilities proportional to f ** beta, where f are relative frequencies
-    and beta = 1 - exp(-N / (degrees * n_c)): uniform without rows, relative frequencies with many, and in between by
-    themselves. Choose it for few rows and tables that are filled unevenly: unlike pseudo-counts it leaves alone what
-    enough rows speak for, since beta comes close to one exponentially fast.
+    Probabilities estimated from N rows are proportional to f ** beta, where f are relative frequencies and
+    beta = 1 - exp(-N / (degrees * n_c)). They are uniform without rows, and approach relative frequencies as N grows.
+    Choose it for small samples and unevenly filled tables: unlike pseudo-counts, it hardly changes estimates from many
+    rows, since beta approaches one exponentially fast.
 
     Parameters
     ----------
     degrees : {"log", "linear"}, default="log"
-        The degrees of freedom of a feature with r values: ln r, or r - 1.
+        Degrees of freedom of a feature with r values: ln r, or r - 1.
     n_c : float or None, default=None
-        Rows per degree of freedom after which beta has come to 1 - 1/e. None means 2 with "log" and 1 with "linear",
-        about which the authors found the best results on all of their tables.
+        Number of rows per degree of freedom at which beta is 1 - 1/e. None means 2 for "log" and 1 for "linear", close to
+        the best values of the authors on all of their datasets.
     added_frequency : float, default=1e-4
-        Added to every relative frequency f before it is tempered, as in the experiments of the authors, so that what was
-        never seen is not impossible. Zero is the bare equation: zero frequencies then stay zero once a row has been seen.
+        Added to every relative frequency f before tempering, as in the experiments of the authors, so unseen values do not
+        get probability zero. Zero is the plain equation: zero frequencies then stay zero once there is a row.
 
     Notes
     -----
-    Whether frequencies are divided by their new sum after the addition makes no difference here, since tempered ones are
-    divided by theirs. It does for relative frequencies that are not tempered, with which the authors compare: without
-    dividing, a configuration never seen gives every value 0.0001 instead of 1/r, which counts against the classes that
-    were never seen in it and can change accuracy by tens of points.
+    Whether frequencies are normalized after the addition makes no difference here, since tempered probabilities are
+    normalized anyway. It does matter for the untempered frequencies that the authors compare with: without normalization,
+    an unseen parent configuration gives every value 0.0001 instead of 1/r, which counts against the classes it was not
+    seen with and can change accuracy by tens of points.
 
-    With many rows probabilities are (f + added_frequency) / (1 + r * added_frequency), the relative frequencies
-    themselves if nothing is added. A feature with one value has no degrees of freedom, and its value probability one. The
-    class distribution is made by the same rule, as that of a variable without parents, unless ``class_prior`` is given.
+    With many rows, probabilities are (f + added_frequency) / (1 + r * added_frequency). A feature with one value has no
+    degrees of freedom, and its value has probability one. The class distribution follows the same rule, as a variable
+    without parents, unless ``class_prior`` is given.
 
-    Where the experiment of the authors was repeated with trees, the default predicted 2 points better than relative
-    frequencies, 6 better than ``Dirichlet(alpha=10)``, and about as well as ``Dirichlet(alpha=1)``; denser structures want a
-    larger n_c.
+    In a replication of the authors' experiment with trees, the default was 2 points more accurate than relative
+    frequencies, 6 points more than ``Dirichlet(alpha=10)``, and about as accurate as ``Dirichlet(alpha=1)``. Denser
+    structures need a larger n_c.
 
     References
     ----------
@@ -155,7 +156,7 @@ class DataTemperature(ParameterLearner):
 
     Examples
     --------
-    Three quarters of "a" are taken as they are from 40 rows of one class, but with caution from 4 of the other:
+    The same frequencies, three quarters "a", are kept with 40 rows of a class, and drawn to uniform with 4 rows:
 
     >>> import tanager as tg
     >>> clf = tg.BayesNetClassifier(parameters=tg.parameters.DataTemperature())
@@ -170,8 +171,7 @@ class DataTemperature(ParameterLearner):
         self.added_frequency = added_frequency
 
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
-        if self.degrees not in ("log", "linear"):
-            raise ValueError(f"degrees must be 'log' or 'linear', but is {self.degrees!r}")
+        check_choice(self.degrees, "degrees", ("log", "linear"))
         n_c = None if self.n_c is None else check_number(self.n_c, "n_c")
         added = check_number(self.added_frequency, "added_frequency")
         core = _core.estimate_data_temperature(structure, context.counts, self.degrees, n_c, added, context.class_prior)
@@ -179,27 +179,25 @@ class DataTemperature(ParameterLearner):
 
 
 class ModelAveraged(ParameterLearner):
-    """The exact average of the naive Bayes models of all subsets of the features (MANB).
+    """Exact Bayesian average of the naive Bayes models over all subsets of features (MANB).
 
-    Every feature either depends on the class or does not; all 2 ** n models count by their posterior probabilities, and
-    their average is again one naive Bayes model, found in one pass over the counts. Choose it with many features of which
-    only some tell of the class: the others are shrunk away softly, not by an all-or-nothing selection. For structures
-    without arcs between features only.
+    Each feature either depends on the class or does not. The 2 ** n models are weighted by their posterior probabilities,
+    and their average is again a single naive Bayes model, computed from the counts in closed form. Choose it for many
+    features of which only some are informative: the others are shrunk softly instead of being selected or dropped.
+    Requires a structure without arcs between features.
 
     Parameters
     ----------
     arc_prior : float, list or dict, default=0.5
-        The probability, before any rows are seen, that a feature depends on the class: one for all, a list with one for
-        each feature, or a dict by name or position, in which features that are not named have 0.5. Zero and one are
-        certain.
+        Prior probability that a feature depends on the class: one for all features, a list with one per feature, or a
+        dict by name or position, where features that are not listed have 0.5. Zero and one mean certainty.
     alpha : float, default=1.0
-        Added to every count, those of the classes included; above zero.
+        Added to every count, including those of the classes; must be positive.
 
     Notes
     -----
-    After fitting, the classifier's ``arc_probabilities_`` has, for every feature, the probability given the rows that it
-    depends on the class; NaN for features that the structure leaves out. Where cells are missing, a feature is judged by
-    the rows in which it is observed.
+    The classifier's ``arc_probabilities_`` has the posterior probability of each feature that it depends on the class; NaN
+    for features that are not in the structure. With missing values, the rows in which a feature is observed are used.
 
     References
     ----------
@@ -211,7 +209,7 @@ class ModelAveraged(ParameterLearner):
 
     Examples
     --------
-    Of these four features two make up the class, and the last two are noise:
+    The class depends on the first two of four features; the others are noise:
 
     >>> import tanager as tg
     >>> X = [[i % 2, i // 2 % 2, i // 4 % 2, i // 8 % 2] for i in range(64)]
@@ -227,11 +225,11 @@ class ModelAveraged(ParameterLearner):
 
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         names = context.feature_names
-        for child, found in enumerate(structure.parents):
-            if found:
+        for child, parents in enumerate(structure.parents):
+            if parents:
                 raise ValueError(
-                    "ModelAveraged needs a structure without arcs between features, but feature "
-                    f"{names[child]!r} has the parent {names[found[0]]!r}"
+                    "ModelAveraged needs a structure without arcs between features, got the arc "
+                    f"{names[parents[0]]!r} -> {names[child]!r}"
                 )
         prior, alpha = _arc_priors(self.arc_prior, names), check_number(self.alpha, "alpha")
         core, arcs = _core.estimate_model_averaged(structure, context.counts, prior, alpha, context.class_prior)
@@ -239,18 +237,16 @@ class ModelAveraged(ParameterLearner):
 
 
 def _arc_priors(given: Any, names: list[str]) -> list[float]:
-    """Return the prior of every feature's arc, or a single one for all; the core checks that they are probabilities."""
+    """Return the prior of each feature's arc, or a single one for all; the core checks that they are probabilities."""
     if isinstance(given, Mapping):
         priors = [0.5] * len(names)
         for feature, prior in given.items():
-            position = feature_position(feature, names, "every feature in arc_prior")
+            position = feature_position(feature, names, "arc_prior")
             priors[position] = check_number(prior, f"arc_prior of {feature!r}")
         return priors
     several = given.ndim > 0 if isinstance(given, np.ndarray) else isinstance(given, Sequence)
     if isinstance(given, str) or not several:
         return [check_number(given, "arc_prior")]
     if len(given) != len(names):
-        raise ValueError(
-            f"arc_prior must have one probability for each of the {len(names)} features, but has {len(given)}"
-        )
+        raise ValueError(f"arc_prior: expected {len(names)} probabilities, one per feature, got {len(given)}")
     return [check_number(prior, f"arc_prior of {name!r}") for name, prior in zip(names, given, strict=True)]

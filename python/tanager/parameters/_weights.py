@@ -1,8 +1,8 @@
-"""Parameter learners that weight features: tables taken to powers between zero and one."""
+"""Parameter learners that weight features: each table is raised to the power of its feature's weight."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -15,53 +15,33 @@ from threadpoolctl import ThreadpoolController
 
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
-from .._utils.progress import stopping
+from .._learning.settings import MAX_LIMIT
+from .._utils.progress import stop_callback
+from .._utils.text import plural
 from .._utils.typing import Floats
-from .._utils.validation import check_number, is_integer
+from .._utils.validation import check_bool, check_choice, check_int, check_number, check_optional_int
 from .._utils.warnings import warn_user
 from ._base import ParameterLearner
 
 __all__ = ["AttributeWeighted", "Wanbia"]
 
-# More levels or iterations than anybody waits for; larger requests mean the same.
-_ENOUGH = 2**31 - 1
+# The depths of all trees are kept in memory until the last one is grown.
+_MAX_TREES = 1_000_000
 
-# Every tree's depths are kept until the last is grown.
-_MOST_TREES = 1_000_000
-
-# Iterations end as well when the objective falls by less than this share of itself: no more can be told from rounding.
-_LEAST_GAIN = 1e-14
+# L-BFGS-B also stops when the relative decrease of the objective is below this, since it could be rounding.
+_MIN_RELATIVE_DECREASE = 1e-14
 
 
-def _at_least_one(value: Any, parameter: str) -> int:
-    if not is_integer(value) or value < 1:
-        raise ValueError(f"{parameter} must be a whole number of at least 1, but is {value!r}")
-    return min(int(value), _ENOUGH)
-
-
-def _watch() -> Callable[[], None] | None:
-    """Return what raises once the thread that this one works for wants it to end, or None if there is no such thread."""
-    stop = stopping.get()
-    if stop is None:
-        return None
-
-    def check() -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    return check
-
-
-def _shown(weights: Floats, structure: _core.Structure) -> dict[str, Floats]:
-    left_out = np.array([found is None for found in structure.parents], dtype=bool)
+def _feature_weights(weights: Floats, structure: _core.Structure) -> dict[str, Floats]:
+    left_out = np.array([parents is None for parents in structure.parents], dtype=bool)
     return {"feature_weights_": np.where(left_out, np.nan, weights)}
 
 
 class _OneBlasThread:
-    """Keeps BLAS to one thread while anybody is inside.
+    """Limits BLAS to one thread while any thread is inside the context.
 
-    L-BFGS-B hands it matrices so small that threads only wait for each other, for most of the time on a busy machine.
-    The limit holds for the whole process, so the last one to leave lifts what the first one set.
+    The matrices of L-BFGS-B are so small that threads of BLAS mostly wait for each other. The limit applies to the whole
+    process: the first thread to enter sets it, and the last one to leave restores it.
     """
 
     def __init__(self) -> None:
@@ -72,7 +52,7 @@ class _OneBlasThread:
     @staticmethod
     @cache
     def _controller() -> Any:
-        return ThreadpoolController()  # looks through all libraries of the process, once
+        return ThreadpoolController()  # searches all libraries of the process, so it is created once
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -93,33 +73,33 @@ _one_blas_thread = _OneBlasThread()
 
 
 class AttributeWeighted(ParameterLearner):
-    """Weights from trees: features that decision trees test early count fully, others less (AWNB).
+    """Attribute-weighted naive Bayes: features that decision trees test early get larger weights (AWNB).
 
-    Every table of `Dirichlet` is taken to the power of its feature's weight and normalized again. The weight is the mean
-    over bootstrapped trees of 1 / sqrt(depth), where depth is the least depth at which a tree tests the feature, the
-    root being at depth one; a tree that does not test it adds zero. Choose it to see which features matter, and for
-    structures other than naive Bayes with features that repeat each other or are irrelevant; for naive Bayes itself
-    `Wanbia` mostly predicts better.
+    Each table of `Dirichlet` is raised to the power of its feature's weight and normalized. The weight is the mean over
+    bootstrapped trees of 1 / sqrt(depth), where depth is the minimum depth at which a tree tests the feature, with the
+    root at depth one; a tree that does not test it contributes zero. Choose it to see which features matter, and for
+    structures other than naive Bayes with redundant or irrelevant features; for naive Bayes itself, `Wanbia` usually
+    predicts better.
 
     Parameters
     ----------
     n_trees : int, default=10
         Number of trees.
     bootstrap : float, default=0.5
-        Rows drawn for each tree, with replacement, as a share of all rows.
+        Number of rows drawn for each tree, with replacement, as a fraction of all rows.
     alpha : float, default=1.0
-        Added to every count, those of the classes included.
+        Added to every count, including those of the classes.
     max_depth : int or None, default=None
-        Depth beyond which no tree tests a feature; None lets trees grow as deep as they go.
+        Maximum depth of the trees; None means no limit.
 
     Notes
     -----
-    The weights are in the classifier's ``feature_weights_``, in the order of the features; NaN for features that the
-    structure leaves out. Trees are not pruned. They ask whether a feature has one of its values or any other, and
-    choose by information gain; ties go to the first feature, then the first value. A missing cell says nothing for or
-    against a question, and its row goes where most rows go. Rows are drawn with probabilities proportional to their
-    weights, as many whatever the weights. Trees are drawn with the classifier's ``random_state``, and the same for any
-    number of threads. Works with any structure.
+    The weights are in the classifier's ``feature_weights_``, in the order of the features; NaN for features that are not in
+    the structure. Trees are not pruned. Their splits test whether a feature has a certain value and are chosen by
+    information gain; ties go to the first feature, then the first value. A row whose value is missing does not count in a
+    split, and goes to the larger branch. Rows are drawn with probabilities proportional to their weights; the weights do
+    not change how many are drawn. Trees are drawn with the classifier's ``random_state``; they do not depend on the number
+    of threads. Works with any structure.
 
     References
     ----------
@@ -145,62 +125,58 @@ class AttributeWeighted(ParameterLearner):
         self.max_depth = max_depth
 
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
-        n_trees = _at_least_one(self.n_trees, "n_trees")
-        if n_trees > _MOST_TREES:
-            raise ValueError(f"n_trees must be at most {_MOST_TREES:,}, but is {self.n_trees!r}")
-        bootstrap, alpha = check_number(self.bootstrap, "bootstrap"), check_number(self.alpha, "alpha")
+        max_depth = check_optional_int(self.max_depth, "max_depth", minimum=1)
         depths = _core.tree_depths(
             structure,
             context.require_rows(self),
-            n_trees=n_trees,
-            bootstrap=bootstrap,
-            max_depth=None if self.max_depth is None else _at_least_one(self.max_depth, "max_depth"),
+            n_trees=check_int(self.n_trees, "n_trees", minimum=1, maximum=_MAX_TREES),
+            bootstrap=check_number(self.bootstrap, "bootstrap"),
+            max_depth=None if max_depth is None else min(max_depth, MAX_LIMIT),
             seed=context.draw_seed(),
-            report=_watch(),
+            report=stop_callback(),
             threads=context.threads,
         )
-        weights = _core.weights_from_depths(depths)
+        alpha, weights = check_number(self.alpha, "alpha"), _core.weights_from_depths(depths)
         core = _core.estimate_weighted(structure, context.counts, weights, alpha, context.class_prior)
-        return FittedParameters(core, _shown(weights, structure))
+        return FittedParameters(core, _feature_weights(weights, structure))
 
 
 class Wanbia(ParameterLearner):
-    """Weights that predict best: those of naive Bayes that maximize conditional likelihood (WANBIA).
+    """Naive Bayes with discriminative feature weights, which maximize conditional likelihood (WANBIA).
 
-    One weight in [0, 1] per feature, found by L-BFGS-B with the exact gradient. Choose it where probabilities matter
-    and features depend on each other: it repairs most of the overconfidence of naive Bayes, with as few parameters as
-    there are features.
+    One weight in [0, 1] per feature, optimized by L-BFGS-B with the exact gradient. Choose it when probabilities matter and
+    features depend on each other: it removes most of the overconfidence of naive Bayes, with one parameter per feature.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Added to every count, those of the classes included; must be positive.
+        Added to every count, including those of the classes; must be positive.
     objective : {"cll", "mse"}, default="cll"
-        What the weights are to be best at: the conditional log-likelihood of the classes, or the squared error of
-        their probabilities. Squared errors have several optima: two are tried, the nearest to naive Bayes and the nearest
-        to the best weights for "cll".
+        What the weights optimize: the conditional log-likelihood of the classes, or the mean squared error of their
+        probabilities. The squared error has several optima; two are tried, the nearest one to naive Bayes and the nearest
+        one to the best weights for "cll".
     renormalize : bool, default=False
-        False takes the powers as they are, as in the paper: the best weights for "cll" are then a global optimum, if no
-        cell is missing. True normalizes tables again after the power is taken, as bnclassify does: class probabilities
-        then stay what they are, and a missing cell says nothing.
+        False uses the powers without normalization, as in the paper: without missing values, the weights for "cll" are then
+        a global optimum. True normalizes the tables after taking powers, as bnclassify does: class probabilities then stay
+        unchanged, and a missing value carries no information.
     tol : float, default=1e-6
-        Iterations end when no weight can improve the objective, averaged over rows, at a greater rate than this.
+        Stop when no component of the projected gradient of the objective, averaged over rows, is larger than this.
     max_iter : int, default=1000
-        Iterations end after this many in any case, with a warning.
+        Maximum number of iterations; a warning is issued if they do not suffice.
 
     Notes
     -----
-    The weights are in the classifier's ``feature_weights_``, in the order of the features; NaN for features that the
-    structure leaves out. The structure must be `NaiveBayes`, or naive with features left out.
+    The weights are in the classifier's ``feature_weights_``, in the order of the features; NaN for features that are not in
+    the structure. The structure must be `NaiveBayes`, or naive Bayes without some features.
 
-    The model predicts exactly what the objective judged, missing cells included, which both sum out. Posteriors are
-    proportional to P(c) times the powers of the tables, where P(c) is ``class_prior``, or smoothed frequencies. A network
-    needs tables that are normalized, so its class probabilities are P(c) times all normalizers, and no longer the
-    shares of the classes; a missing cell leaves its normalizer in the product. Tables are normalized after weighting
-    their values by p^(1 - weight), with p the share of the value in all classes: no posterior of a complete row
-    changes, a feature of weight zero gets the distribution that it has in all classes together, and normalizers stay
-    close to one. With ``renormalize=True`` none of this is needed. Rows of a class to which ``class_prior`` gives no
-    probability have no influence on the weights under "cll".
+    The predictions of the model are exactly those that the objective evaluates, including missing values, which both
+    marginalize out. Posteriors are proportional to P(c) times the powers of the tables, where P(c) is ``class_prior`` or
+    smoothed frequencies. A network needs normalized tables, so its class probabilities are P(c) times all normalizers, and
+    no longer the class frequencies; a missing value leaves its normalizer in the product. Tables are normalized after
+    multiplying the probability of each value by p^(1 - weight), where p is its frequency in all classes. This changes no
+    posterior of a complete row, gives a feature of weight zero its marginal distribution, and keeps normalizers close to
+    one. With ``renormalize=True``, none of this is needed. Rows of a class with prior zero have no influence on the weights
+    under "cll".
 
     References
     ----------
@@ -236,7 +212,7 @@ class Wanbia(ParameterLearner):
 
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
         if any(structure.parents):
-            raise ValueError("Wanbia weights the features of naive Bayes, but the structure has arcs between features")
+            raise ValueError("Wanbia needs a structure without arcs between features")
         self._check_settings()
         rows, alpha = context.require_rows(self), check_number(self.alpha, "alpha")
 
@@ -254,51 +230,48 @@ class Wanbia(ParameterLearner):
         objective = make(self.objective)
         weights, value = self._best_weights(objective, np.ones(structure.n_features), context.threads)
         if self.objective == "mse":
-            # Where naive Bayes is certain and wrong, squared errors are flat; likelihoods lead out of there.
+            # Squared errors are flat where naive Bayes is certain and wrong; likelihoods are not.
             start, _ = self._best_weights(make("cll"), weights, context.threads)
             other, other_value = self._best_weights(objective, start, context.threads)
             if other_value < value:
                 weights = other
-        return FittedParameters(objective.network(weights), _shown(weights, structure))
+        return FittedParameters(objective.network(weights), _feature_weights(weights, structure))
 
     def _check_settings(self) -> None:
-        if self.objective not in ("cll", "mse"):
-            raise ValueError(f"objective must be 'cll' or 'mse', but is {self.objective!r}")
-        if not isinstance(self.renormalize, (bool, np.bool_)):
-            raise TypeError(f"renormalize must be True or False, but is {self.renormalize!r}")
-        if not 0 <= check_number(self.tol, "tol") < np.inf:
-            raise ValueError(f"tol must be a number that is not negative, but is {self.tol!r}")
-        _at_least_one(self.max_iter, "max_iter")
+        check_choice(self.objective, "objective", ("cll", "mse"))
+        check_bool(self.renormalize, "renormalize")
+        check_number(self.tol, "tol", minimum=0, finite=True)
+        check_int(self.max_iter, "max_iter", minimum=1)
 
     def _best_weights(self, objective: _core.WanbiaObjective, start: Floats, threads: int) -> tuple[Floats, float]:
-        total, watch = objective.total_weight, _watch()
+        total, check_stop = objective.total_weight, stop_callback()
 
-        def judge(weights: Floats) -> tuple[float, Floats]:
-            if watch is not None:
-                watch()
+        def evaluate(weights: Floats) -> tuple[float, Floats]:
+            if check_stop is not None:
+                check_stop()
             value, gradient = objective.evaluate(weights, threads)
-            return value / total, gradient / total  # one over a tiny total would be infinite
+            return value / total, gradient / total  # the inverse of a tiny total would be infinite
 
-        most = _at_least_one(self.max_iter, "max_iter")
         with _one_blas_thread():
-            found = minimize(
-                judge,
+            result = minimize(
+                evaluate,
                 start,
                 jac=True,
                 method="L-BFGS-B",
                 bounds=[(0.0, 1.0)] * len(start),
                 options={
                     "gtol": float(self.tol),
-                    "ftol": _LEAST_GAIN,
+                    "ftol": _MIN_RELATIVE_DECREASE,
                     "maxcor": 20,
-                    "maxiter": most,
-                    "maxfun": _ENOUGH,
+                    "maxiter": min(int(self.max_iter), MAX_LIMIT),
+                    "maxfun": MAX_LIMIT,
                 },
             )
-        if not found.success:
+        if not result.success:
             warn_user(
-                f"Wanbia stopped after {found.nit} iterations before its weights were best to {self.tol:g} ({found.message})",
+                f"Wanbia did not converge within {plural(result.nit, 'iteration')} (tol={self.tol:g}): {result.message}; "
+                "increase max_iter or tol",
                 ConvergenceWarning,
             )
-        best: Floats = np.clip(found.x, 0.0, 1.0)
-        return best, float(found.fun)
+        best: Floats = np.clip(result.x, 0.0, 1.0)
+        return best, float(result.fun)

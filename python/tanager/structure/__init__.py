@@ -1,4 +1,4 @@
-"""Structure learners: which feature has which parents. The class is a parent of every feature."""
+"""Structure learners: which features are parents of which."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BY_NAME: Mapping[str, Callable[[], StructureLearner]] = {
 
 
 def resolve_structure(value: object) -> StructureLearner:
-    """Turn what a user gives as ``structure`` into a learner."""
+    """Return the learner that the setting ``structure`` stands for."""
     return resolve(value, StructureLearner, BY_NAME, "naive", "structure")  # type: ignore[type-abstract]
 
 

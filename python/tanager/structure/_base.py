@@ -9,20 +9,20 @@ from .._learning.settings import Settings
 
 
 class StructureLearner(Settings, ABC):
-    """Base of all structure learners."""
+    """Base class of all structure learners; `tanager._learning.contract` describes the contract."""
 
-    #: Whether the learner looks at the rows themselves, so that counts alone are not enough.
+    #: Whether the learner needs the rows themselves, not only counts.
     _needs_rows = False
 
     @property
     def _passes(self) -> int | None:
-        """How many passes over a stream of rows learning takes; None if it must have the rows at hand."""
+        """Number of passes over a stream of rows; None if the learner needs all rows in memory."""
         return None if self._needs_rows else 1
 
     @abstractmethod
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        """Say what must be counted before `_learn` is called."""
+        """Check the settings, and return what must be counted before `_learn` is called."""
 
     @abstractmethod
     def _learn(self, context: TrainingContext) -> FittedStructure:
-        """Return the feature parents of every feature."""
+        """Return the structure."""

@@ -7,25 +7,26 @@ from collections.abc import Iterable
 from .. import _core
 from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
 from .._learning.names import read_arcs, read_features
+from .._utils.validation import check_choice
 from ._base import StructureLearner
 
 
 class FixedStructure(StructureLearner):
-    """A structure that is given, not learned.
+    """A structure given by its arcs; only the parameters are fitted.
 
     Parameters
     ----------
     arcs : list of (parent, child)
         Features by name or position, the class by name.
     leave_out : list of names or positions or None, default=None
-        Features that the model does without.
+        Features to exclude from the model.
     class_arcs : {"all", "listed"}, default="all"
-        Where the class stands. With "all" it is a parent of every feature and has no parents itself: arcs from it may be
-        listed and change nothing. With "listed" it has the arcs that are listed and no others, as in ``network.arcs``.
+        Arcs of the class. With "all", the class is a parent of every feature and has no parents; listed arcs from the
+        class change nothing. With "listed", the class has only the arcs that are listed, as in ``network.arcs``.
 
     Notes
     -----
-    Missing cells are summed out exactly.
+    Missing values are marginalized out exactly.
 
     Examples
     --------
@@ -57,19 +58,18 @@ class FixedStructure(StructureLearner):
         return FittedStructure(self._structure(context.feature_names, context.class_name))
 
     def _structure(self, feature_names: list[str], class_name: str) -> _core.Structure:
-        if self.class_arcs not in ("all", "listed"):
-            raise ValueError(f"class_arcs must be 'all' or 'listed', but is {self.class_arcs!r}")
+        check_choice(self.class_arcs, "class_arcs", ("all", "listed"))
         arcs = read_arcs(self.arcs, feature_names, class_name, "arcs", self.class_arcs == "listed")
-        found: list[list[int]] = [[] for _ in feature_names]
+        of_features: list[list[int]] = [[] for _ in feature_names]
         for parent, child in arcs.between_features:
-            found[child].append(parent)
-        parents: Parents = [*found]
+            of_features[child].append(parent)
+        parents: Parents = [*of_features]
         for feature in read_features(self.leave_out, feature_names, "leave_out"):
             if (
                 any(feature in arc for arc in arcs.between_features)
                 or feature in arcs.class_parents + arcs.class_children
             ):
-                raise ValueError(f"leave_out names {feature_names[feature]!r}, but arcs go to or from it")
+                raise ValueError(f"leave_out: {feature_names[feature]!r} cannot be left out, because it has arcs")
             parents[feature] = None
         if self.class_arcs == "all":
             return _core.Structure(parents)
@@ -78,7 +78,7 @@ class FixedStructure(StructureLearner):
 
 
 class KnownStructure(StructureLearner):
-    """A structure of another classifier on the same columns."""
+    """The structure of another classifier on the same columns."""
 
     def __init__(self, structure: _core.Structure):
         self.structure = structure

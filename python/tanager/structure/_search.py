@@ -1,32 +1,37 @@
-"""Structure learners that search: candidates are judged by cross-validated prediction (wrappers)."""
+"""Structure learners that search by cross-validated prediction (wrapper methods)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
-from threading import Event
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
 from .._learning.folds import fold_of_row
 from .._learning.names import naming_features, read_arcs
-from .._learning.traces import SearchStep, SearchTrace
-from .._utils.progress import Show, live_bar, stopping
-from .._utils.validation import check_number, check_table_sizes, is_integer
+from .._learning.settings import MAX_LIMIT
+from .._learning.traces import OBJECTIVES, SearchStep, SearchTrace
+from .._utils.progress import Show, live_bar, stop_callback
+from .._utils.text import plural
+from .._utils.validation import (
+    check_bool,
+    check_choice,
+    check_int,
+    check_number,
+    check_optional_int,
+    check_table_sizes,
+)
 from .._utils.warnings import warn_user
 from ._base import StructureLearner
 
 Arcs = Iterable[tuple[str | int, str | int]]
 
-#: Limits may be any whole number; above this one, no search meets them.
-_ENOUGH = 2**62
-
 
 class WrapperSearch(StructureLearner):
-    """Greedy search; a subclass names its method. `HillClimb` tells what the parameters mean."""
+    """Base of the greedy searches; `HillClimb` documents the parameters. A subclass names the method of the core."""
 
     _needs_rows = True
     _method = ""
@@ -56,33 +61,30 @@ class WrapperSearch(StructureLearner):
         self.memory_limit = memory_limit
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        if self.objective not in ("accuracy", "cll"):
-            raise ValueError(f"objective must be 'accuracy' or 'cll', but is {self.objective!r}")
-        check_number(self.epsilon, "epsilon")
-        check_number(self.alpha, "alpha")
-        if self.max_steps is not None and (not is_integer(self.max_steps) or self.max_steps < 0):
-            raise ValueError(
-                f"max_steps must be a whole number that is not negative or None, but is {self.max_steps!r}"
-            )
-        if self.time_limit is not None:
-            check_number(self.time_limit, "time_limit")
-        if not is_integer(self.memory_limit) or self.memory_limit < 0:
-            raise ValueError(f"memory_limit must be a number of bytes, but is {self.memory_limit!r}")
+        self._core_settings()
         for what in ("start", "required", "forbidden"):
             self._arcs(what, feature_names, class_name)
         return "singles", []
 
-    def _max_parents(self) -> int:
-        return 1
-
-    def _is_symmetric(self) -> bool:
-        return False
+    def _core_settings(self) -> dict[str, Any]:
+        """Return the settings that need no names, checked, as the core takes them."""
+        max_steps = check_optional_int(self.max_steps, "max_steps", minimum=0)
+        return {
+            "objective": check_choice(self.objective, "objective", OBJECTIVES),
+            "max_parents": 1,
+            "symmetric": False,
+            "alpha": check_number(self.alpha, "alpha"),
+            "epsilon": check_number(self.epsilon, "epsilon"),
+            "max_steps": None if max_steps is None else min(max_steps, MAX_LIMIT),
+            "time_limit": None if self.time_limit is None else check_number(self.time_limit, "time_limit"),
+            "memory_limit": min(check_int(self.memory_limit, "memory_limit", minimum=0), sys.maxsize),
+        }
 
     def _arcs(self, what: str, feature_names: list[str], class_name: str) -> list[tuple[int, int]]:
         given = getattr(self, what)
         return [] if given is None else read_arcs(given, feature_names, class_name, what).between_features
 
-    def _start(self, context: TrainingContext) -> Parents | None:
+    def _initial_parents(self, context: TrainingContext) -> Parents | None:
         if self.start is None:
             return None
         parents: list[list[int]] = [[] for _ in context.feature_names]
@@ -90,129 +92,125 @@ class WrapperSearch(StructureLearner):
             parents[child].append(parent)
         return [*parents]
 
-    def _check_start(self, context: TrainingContext) -> None:
-        """Refuse tables of the start that are too large before they are made; those without arcs were counted already."""
+    def _check_initial_tables(self, context: TrainingContext) -> None:
+        """Reject an initial structure whose tables are too large; those without feature parents are already counted."""
         if self.start is None and self.required is None:
             return
         parents: list[set[int]] = [set() for _ in context.feature_names]
         for what in ("start", "required"):
             for parent, child in self._arcs(what, context.feature_names, context.class_name):
                 parents[child].add(parent)
-        families = [(child, sorted(found)) for child, found in enumerate(parents)]
+        families = [(child, sorted(of_child)) for child, of_child in enumerate(parents)]
         counts = context.counts
         check_table_sizes(context.feature_names, counts.cardinalities, counts.n_classes, families)
 
     def _learn(self, context: TrainingContext) -> FittedStructure:
-        dataset = context.require_rows(self)
+        dataset, names = context.require_rows(self), context.feature_names
         if dataset.n_rows < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two rows or more to have folds, but there is only one sample"
-            )
-        names = context.feature_names
-        self._check_start(context)
+            raise ValueError(f"{type(self).__name__} needs at least two rows for its folds, got one sample")
+        self._check_initial_tables(context)
         folds, _ = fold_of_row(self.cv, dataset.target, dataset.n_classes, None, context.draw_seed, context.row_mask)
         with live_bar(context.verbose) as show, naming_features(names):
-            found = _core.search_structure(
+            result = _core.search_structure(
                 dataset,
                 folds,
                 method=self._method,
-                objective=self.objective,
-                max_parents=self._max_parents(),
-                symmetric=self._is_symmetric(),
-                alpha=check_number(self.alpha, "alpha"),
                 class_prior=context.class_prior,
-                epsilon=check_number(self.epsilon, "epsilon"),
-                start=self._start(context),
+                start=self._initial_parents(context),
                 required=self._arcs("required", names, context.class_name),
                 forbidden=self._arcs("forbidden", names, context.class_name),
-                max_steps=None if self.max_steps is None else min(int(self.max_steps), _ENOUGH),
-                time_limit=None if self.time_limit is None else check_number(self.time_limit, "time_limit"),
-                memory_limit=min(int(self.memory_limit), _ENOUGH),
-                report=self._reporter(show, stopping.get()),
+                report=self._reporter(show),
                 threads=context.threads,
+                **self._core_settings(),
             )
-        trace = self._trace(found, names)
+        trace = self._trace(result, names)
         if trace.stopped in ("interrupted", "time limit"):
             warn_user(
-                f"{type(self).__name__} was stopped ({trace.stopped}) after {len(trace) - 1} steps and {trace.seconds:.3g} "
-                f"seconds; the structure is the best until then, with {self.objective} {trace[-1].score:.4g}",
+                f"{type(self).__name__} stopped early ({trace.stopped}) after {plural(len(trace) - 1, 'step')} "
+                f"({trace.seconds:.3g} s); returning the best structure so far ({self.objective} {trace[-1].score:.4g})",
                 ConvergenceWarning,
             )
-        return FittedStructure(found["structure"], trace)
+        return FittedStructure(result["structure"], trace)
 
-    def _reporter(self, show: Show | None, stop: Event | None) -> Callable[[int, float, int, int], None] | None:
+    def _reporter(self, show: Show | None) -> Callable[[int, float, int, int], None] | None:
+        check_stop = stop_callback()
+
         def report(steps: int, score: float, done: int, batch: int) -> None:
-            if stop is not None and stop.is_set():
-                raise KeyboardInterrupt
+            if check_stop is not None:
+                check_stop()
             if show is not None:
                 show(f"{type(self).__name__}: step {steps + 1}, {self.objective} {score:.4g}", done, batch)
 
-        return None if show is None and stop is None else report
+        return None if show is None and check_stop is None else report
 
-    def _trace(self, found: dict[str, Any], names: list[str]) -> SearchTrace:
+    def _trace(self, result: dict[str, Any], names: list[str]) -> SearchTrace:
         steps: list[SearchStep] = []
         parents: Parents = [None] * len(names)
-        for changes, fold_scores, score, n_candidates, seconds in found["steps"]:
-            text = describe(changes, parents, names) if steps else "initial structure"
+        for changes, fold_scores, score, n_candidates, seconds in result["steps"]:
+            text = describe_changes(changes, parents, names) if steps else "initial structure"
             for feature, new in changes:
                 parents[feature] = new
             steps.append(SearchStep(text, score, tuple(fold_scores), n_candidates, seconds))
-        return SearchTrace(steps, self.objective, found["stopped"], found["n_candidates"], found["seconds"])
+        return SearchTrace(steps, self.objective, result["stopped"], result["n_candidates"], result["seconds"])
 
 
-def describe(changes: list[tuple[int, list[int] | None]], before: Parents, names: list[str]) -> str:
-    """Say in a few words what a step changed."""
-    said = []
+def describe_changes(changes: list[tuple[int, list[int] | None]], before: Parents, names: list[str]) -> str:
+    """Return the changes of a step as text, such as "maint -> buying"."""
+    texts = []
     for feature, after in changes:
         if after is None:
-            said.append(f"drop {names[feature]}")
+            texts.append(f"drop {names[feature]}")
             continue
         old = before[feature]
         new = [names[p] for p in after if old is None or p not in old]
         if new:
-            said.append(f"{', '.join(new)} -> {names[feature]}")
+            texts.append(f"{', '.join(new)} -> {names[feature]}")
         elif old is None:
-            said.append(f"add {names[feature]}")
-    return "; ".join(said)
+            texts.append(f"add {names[feature]}")
+    return "; ".join(texts)
 
 
 class HillClimb(WrapperSearch):
-    """Add the arc that helps prediction most, again and again (TAN-HC; wrapper k-DB).
+    """Greedy hill climbing on cross-validated prediction (TAN-HC; with several parents, wrapper k-DB).
 
-    Choose it when accuracy counts more than the time to learn, and there are rows enough to judge single arcs by.
+    Each step adds the arc that improves the objective most. Choose it when predictive performance matters more than
+    training time, and there are enough rows to measure the effect of a single arc.
 
     Parameters
     ----------
     max_parents : int, default=1
-        Feature parents that a feature may have: 1 gives a forest (TAN-HC), more the wrapper k-DB.
+        Maximum number of feature parents per feature: 1 gives a forest (TAN-HC), more gives the wrapper k-DB.
     cv : int, array-like of shape (n_rows,) or splitter, default=5
-        The folds: how many, stratified and drawn with the classifier's ``random_state``; or the fold of each row; or a
-        splitter of scikit-learn whose test sets share out the rows.
+        The folds: their number, stratified and drawn with the classifier's ``random_state``; or the fold of each row; or a
+        scikit-learn splitter whose test sets partition the rows.
     epsilon : float, default=0.01
-        A step must raise the score by at least this much.
+        Minimum improvement of the objective per step.
     alpha : float, default=1.0
-        Smoothing of the tables that candidates are judged with; the final ones are made by the parameter learner.
+        Smoothing of the tables that candidates are scored with. The tables of the final model are estimated by the
+        parameter learner.
     objective : {"accuracy", "cll"}, default="accuracy"
-        What is averaged over the folds: the share of rows predicted rightly, as in the papers, or the mean of
-        ln P(class | row), which is smoother and has fewer ties.
+        What is averaged over the folds and maximized: accuracy, as in the papers, or "cll", the mean conditional
+        log-likelihood ln P(class | row) of the test rows, which is smoother and has fewer ties.
     symmetric : bool, default=False
-        Of the two arcs between features without feature parents, try only that from the later to the earlier one, as
-        bnclassify does. They predict the same only without smoothing.
-    start, required, forbidden : list of (parent, child) or None, default=None
-        Arcs to begin with; arcs that are there from the start and stay; arcs that never come about.
+        Of the two arcs between features without feature parents, try only the one from the later to the earlier feature,
+        as bnclassify does. Both predict the same only without smoothing.
+    start : list of (parent, child) or None, default=None
+        Arcs of the initial structure; None starts from naive Bayes.
+    required, forbidden : list of (parent, child) or None, default=None
+        Arcs that the initial structure contains and that are never removed, and arcs that are never added.
     max_steps : int or None, default=None
-        Stop after this many accepted steps.
+        Maximum number of accepted steps.
     time_limit : float or None, default=None
-        Stop after this many seconds, with the best structure so far and a warning.
+        Maximum number of seconds; then the search stops with the best structure so far and a warning.
     memory_limit : int, default=2**30
-        Bytes for tables that are kept. Less only costs time, except that candidates whose table alone is larger are not
-        tried. More than 2**30 also raises the limit of exact inference about missing values (`Network.max_cells`), to
-        ``memory_limit / 64``.
+        Bytes for cached tables. A lower limit only costs time, except that candidates whose table alone exceeds it are
+        not tried. A limit above 2**30 also raises the limit of exact inference about missing values
+        (`Network.max_cells`), to ``memory_limit / 64``.
 
     Notes
     -----
-    All steps are in the classifier's ``search_trace_``. Ctrl-C ends the search with the best structure so far and a
-    warning. Ties go to the candidate that comes first. Missing cells are summed out exactly in every test row.
+    All steps are in the classifier's ``search_trace_``. Ctrl-C stops the search with the best structure so far and a
+    warning. Ties go to the first candidate. Missing values in test rows are marginalized out exactly.
 
     References
     ----------
@@ -252,26 +250,19 @@ class HillClimb(WrapperSearch):
         self.max_parents = max_parents
         self.symmetric = symmetric
 
-    def _max_parents(self) -> int:
-        if not is_integer(self.max_parents) or self.max_parents < 1:
-            raise ValueError(f"max_parents must be a whole number of at least 1, but is {self.max_parents!r}")
-        return min(int(self.max_parents), _ENOUGH)
-
-    def _is_symmetric(self) -> bool:
-        if not isinstance(self.symmetric, (bool, np.bool_)):
-            raise TypeError(f"symmetric must be True or False, but is {self.symmetric!r}")
-        return bool(self.symmetric)
-
-    def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:
-        self._max_parents()
-        self._is_symmetric()
-        return super()._requirements(feature_names, class_name)
+    def _core_settings(self) -> dict[str, Any]:
+        return {
+            **super()._core_settings(),
+            "max_parents": min(check_int(self.max_parents, "max_parents", minimum=1), MAX_LIMIT),
+            "symmetric": check_bool(self.symmetric, "symmetric"),
+        }
 
 
 class SuperParent(WrapperSearch):
-    """Find the feature that is the best parent of all, then its best child, again and again (TAN-HCSP).
+    """Greedy super-parent search on cross-validated prediction (TAN-HCSP).
 
-    Far fewer candidates than `HillClimb`: choose it for many features.
+    Each step finds the feature that is the best parent of all others, then keeps the arc to its best child. It scores far
+    fewer candidates than `HillClimb`: choose it for many features.
 
     Parameters
     ----------
@@ -296,16 +287,17 @@ class SuperParent(WrapperSearch):
 
 
 class ForwardJoin(WrapperSearch):
-    """Begin with the class alone; add a feature, or join it to a group of features (FSSJ).
+    """Semi-naive Bayes by forward sequential selection and joining (FSSJ).
 
-    Features of a group are fully connected; between groups there are no arcs. Features that do not help are left out
-    of the model, so choose it where many are irrelevant.
+    Starts with the class alone; each step adds a feature to the model, or joins it to a group of features. The features of
+    a group are fully connected, and there are no arcs between groups. Features that do not help stay out of the model:
+    choose it when many features are irrelevant.
 
     Parameters
     ----------
     cv, epsilon, alpha, objective, start, required, forbidden, max_steps, time_limit, memory_limit
-        As in `HillClimb`. Arcs in `start` and `required` must make fully connected groups; the features that they name
-        are in the model from the beginning.
+        As in `HillClimb`. The arcs in `start` and `required` must form fully connected groups; the features that they
+        name are in the initial structure.
 
     References
     ----------
@@ -323,24 +315,25 @@ class ForwardJoin(WrapperSearch):
 
     _method = "forward-join"
 
-    def _start(self, context: TrainingContext) -> Parents | None:
-        parents = super()._start(context)
+    def _initial_parents(self, context: TrainingContext) -> Parents | None:
+        parents = super()._initial_parents(context)
         if parents is None:
             return None
-        named = {feature for child, found in enumerate(parents) if found for feature in (child, *found)}
-        return [found if child in named else None for child, found in enumerate(parents)]
+        named = {feature for child, of_child in enumerate(parents) if of_child for feature in (child, *of_child)}
+        return [of_child if child in named else None for child, of_child in enumerate(parents)]
 
 
 class BackwardJoin(WrapperSearch):
-    """Begin with naive Bayes; drop a feature, or join two groups of features (BSEJ).
+    """Semi-naive Bayes by backward sequential elimination and joining (BSEJ).
 
-    Features of a group are fully connected; between groups there are no arcs. Choose it where a few features act
-    together: it finds interactions of any order, one join at a time.
+    Starts with naive Bayes; each step drops a feature, or joins two groups of features. The features of a group are fully
+    connected, and there are no arcs between groups. Choose it when a few features interact: it finds interactions of any
+    order, one join at a time.
 
     Parameters
     ----------
     cv, epsilon, alpha, objective, start, required, forbidden, max_steps, time_limit, memory_limit
-        As in `HillClimb`. Arcs in `start` and `required` must make fully connected groups; features with a required
+        As in `HillClimb`. The arcs in `start` and `required` must form fully connected groups; features with a required
         arc are not dropped.
 
     References

@@ -5,13 +5,13 @@ from __future__ import annotations
 from .. import _core
 from .._learning.contract import FittedStructure, Requirements, TrainingContext
 from .._learning.names import feature_position
-from .._utils.validation import is_integer
+from .._utils.validation import check_choice, check_int, is_integer
 from ..scores._acll import acll_settings
 from ._base import StructureLearner
 
 
 class NaiveBayes(StructureLearner):
-    """No arcs between features: they are independent given the class.
+    """Naive Bayes: no arcs between features, which are independent given the class.
 
     The fastest choice, and hard to beat with few rows.
 
@@ -32,19 +32,20 @@ class NaiveBayes(StructureLearner):
 
 
 class ChowLiu(StructureLearner):
-    """The best structure in which every feature has at most one feature parent (CL-ODE; TAN).
+    """Tree-augmented naive Bayes (TAN) by the Chow-Liu algorithm; forest-augmented under AIC or BIC (CL-ODE).
 
-    A maximum spanning tree over the features, each pair weighted by its mutual information given the class. Choose it
-    when features depend on each other; under a penalty only the arcs that pay for their parameters are kept.
+    A maximum spanning tree over the features, each pair weighted by its conditional mutual information given the class.
+    It is the optimal structure with at most one feature parent per feature. Choose it when features depend on each other.
+    With a penalized score, only arcs that outweigh the penalty for their parameters are kept.
 
     Parameters
     ----------
     score : {"loglik", "aic", "bic"}, default="loglik"
-        "loglik" gives one tree over all features (TAN); "aic" and "bic" leave out arcs whose gain in log-likelihood is
-        smaller than the penalty for the parameters they add, which gives a forest.
+        "loglik" (joint log-likelihood) gives one tree over all features (TAN). "aic" and "bic" omit arcs whose gain in
+        log-likelihood is smaller than the penalty for the parameters they add, which gives a forest.
     root : str, int or None, default=None
-        Name or position of the feature to be the root of its tree; otherwise each tree is rooted at its first feature.
-        The root changes which conditional tables are shown, not what maximum-likelihood parameters predict.
+        Name or position of the root of its tree; all other trees are rooted at their first feature. The root determines
+        the conditional probability tables, but not the predictions of maximum-likelihood parameters.
 
     References
     ----------
@@ -65,8 +66,7 @@ class ChowLiu(StructureLearner):
         self.root = root
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
-        if self.score not in ("loglik", "aic", "bic"):
-            raise ValueError(f"score must be 'loglik', 'aic' or 'bic', but is {self.score!r}")
+        check_choice(self.score, "score", ("loglik", "aic", "bic"))
         if self.root is not None:
             feature_position(self.root, feature_names, "root")
         return "pairs", []
@@ -77,32 +77,32 @@ class ChowLiu(StructureLearner):
 
 
 class AcllTree(StructureLearner):
-    """The best tree over all features (TAN) by approximate conditional log-likelihood (aCLL).
+    """Tree-augmented naive Bayes (TAN) that maximizes the approximate conditional log-likelihood (aCLL).
 
-    Like `ChowLiu`, but it looks for what tells the classes apart rather than for what describes the rows. The score
-    depends on the direction of an arc, so the best tree is an optimal branching, found in O(n²) after counting. Choose it
-    where cross-validation finds it better than `ChowLiu`: the paper found higher conditional likelihoods on its tables;
-    on most of those that come with the benchmarks `ChowLiu` has them. `AcllOptimal` gives the parameters of the score.
+    Like `ChowLiu`, but the score measures how well arcs discriminate the classes instead of how well they describe the
+    data. The score depends on the direction of an arc, so the best tree is an optimal branching, found in O(n²) after
+    counting. Choose it when cross-validation prefers it to `ChowLiu`: the paper reports higher conditional likelihoods,
+    while on most datasets of tanager's benchmarks those of `ChowLiu` are higher. `AcllOptimal` gives the parameters that
+    maximize the score.
 
     Parameters
     ----------
     assumption : {"dirichlet", "uniform"}, default="dirichlet"
-        What is assumed of the joint probabilities of a row with every class; see `acll_constants`.
+        The assumed distribution of the joint probabilities of a row with each class; see `acll_constants`.
     a : float, default=1.0
-        Of the Dirichlet assumption.
+        Parameter of the Dirichlet assumption.
     b : float or None, default=None
-        Of the Dirichlet assumption; None means the number of rows (the sum of their weights, at least one).
+        Parameter of the Dirichlet assumption; None means the number of rows (the sum of their weights, at least one).
     pseudo_counts : float, default=5.0
-        The least that a cell of a table may count (N'), which keeps probabilities away from zero. Must be positive.
+        Lower bound N' on the weight of a cell, which keeps probabilities away from zero. Must be positive.
     root : str, int or None, default=None
-        Name or position of the feature to be the root; otherwise that of the best tree. Unlike in `ChowLiu` it changes
-        the score.
+        Name or position of the root; None means the root of the best tree. Unlike in `ChowLiu`, it changes the score.
 
     Notes
     -----
-    Equally good roots go to the first feature, and equally good parents to the first of them. Where cells are missing, the
-    gain of an arc is that of the rows where both features are observed, times the number of all rows over theirs. With a
-    single class every tree is equally good.
+    Ties between roots and between parents go to the first feature. With missing values, the gain of an arc is computed from
+    the rows where both features are observed and scaled to the number of all rows. With a single class, all trees have the
+    same score.
 
     References
     ----------
@@ -145,27 +145,27 @@ class AcllTree(StructureLearner):
 
 
 class KDB(StructureLearner):
-    """The k-dependence structure: every feature has at most k feature parents.
+    """k-dependence Bayesian classifier (KDB): every feature has at most k feature parents.
 
-    Features are ranked by what they tell about the class, I(X;C), and each takes as parents the up to k earlier-ranked
-    ones that tell most about it given the class, I(X;Y|C). Choose it over TAN when features depend on several others at
-    once and there are enough rows to fill the larger tables; with k=0 it is naive Bayes.
+    Features are ranked by their mutual information with the class, I(X;C). Each feature gets as parents the k
+    earlier-ranked features with the highest conditional mutual information I(X;Y|C). Choose it over TAN when features
+    depend on several others at once, and there are enough rows for the larger tables. With k=0 it is naive Bayes.
 
     Parameters
     ----------
     k : int, default=2
-        The most feature parents of a feature. From one less than the number of features on, all features depend on each
-        other. Tables grow by a factor with every parent; those that are too large are refused.
+        Maximum number of feature parents per feature. From one less than the number of features on, the features are fully
+        connected. The size of tables is exponential in k; tables that are too large are rejected.
 
     Notes
     -----
-    Ties in the ranking go to the first feature, and ties among parents to the one ranked first; informations that
-    rounding alone can tell apart are tied. Where cells are missing, each information is that of the rows where the
-    features it is about are observed. `partial_fit` can add parts only with k up to 1: with more parents the tables to
-    count are known only when all rows have been seen. For the same reason `fit_stream` then takes two passes.
+    Ties in the ranking go to the first feature, and ties between parents to the one ranked first; values that differ only
+    by rounding count as ties. With missing values, each mutual information is computed from the rows where its features
+    are observed. `partial_fit` supports k up to 1 only: with more parents, the tables to count are known only after all
+    rows have been seen. For the same reason, `fit_stream` then takes two passes.
 
-    Missing cells are summed out exactly in prediction. With k above 1 this goes through the joint values of the missing
-    features that matter in a row; a row with more than 4,194,304 of them is refused.
+    Missing values are marginalized out exactly at prediction time. With k above 1, this enumerates the joint values of the
+    missing features that matter in a row; a row with more than 4,194,304 of them is rejected.
 
     References
     ----------
@@ -186,21 +186,15 @@ class KDB(StructureLearner):
 
     @property
     def _needs_rows(self) -> bool:  # type: ignore[override]
-        return is_integer(self.k) and self.k > 1  # anything else is refused when it is used
+        return is_integer(self.k) and self.k > 1  # other values are rejected when they are used
 
     @property
     def _passes(self) -> int:
-        return 2 if self._needs_rows else 1  # pairs, then the tables of the parents chosen
+        return 2 if self._needs_rows else 1  # pairs, then the tables of the chosen parents
 
     def _requirements(self, feature_names: list[str], class_name: str) -> Requirements:  # noqa: ARG002
-        return "pairs" if self._checked_k() > 0 else "singles", []
+        return "pairs" if check_int(self.k, "k", minimum=0) > 0 else "singles", []
 
     def _learn(self, context: TrainingContext) -> FittedStructure:
-        # More parents than features mean the same as all of them.
-        k = min(self._checked_k(), len(context.feature_names))
+        k = min(check_int(self.k, "k", minimum=0), len(context.feature_names))  # more parents do not exist
         return FittedStructure(_core.learn_kdb(context.counts, k, context.threads))
-
-    def _checked_k(self) -> int:
-        if not is_integer(self.k) or self.k < 0:
-            raise ValueError(f"k must be a whole number of at least zero, but is {self.k!r}")
-        return int(self.k)

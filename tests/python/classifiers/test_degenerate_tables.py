@@ -159,12 +159,12 @@ REFUSED = [
     (
         SEARCHES,
         {"one row", "one row with weight"},
-        r"^\w+ needs two rows or more to have folds, but there is only one sample$",
+        r"^\w+ needs at least two rows for its folds, got one sample$",
     ),
     (
         SEARCHES,
         {"two rows", "two rows of one class"},
-        "^cv must be at least 2 and at most the number of rows, which is 2, but is 5$",
+        "^cv: expected from 2 folds to the number of rows, which is 2, got 5$",
     ),
     (
         {"TBMATANClassifier", "SSTBMATAN"},

@@ -92,7 +92,7 @@ def test_masked_labels_and_weights_are_missing():
 
 def test_arcs_and_columns_given_once_only_are_refused():
     arcs = st.FixedStructure(arc for arc in [(0, 1)])
-    with pytest.raises(TypeError, match="arcs must be a list"):
+    with pytest.raises(TypeError, match="arcs: expected a list"):
         tg.BayesNetClassifier(arcs).fit(np.column_stack([B, B]), Y)
     with pytest.raises(ValueError, match="numeric_features must be"):
         tg.NaiveBayesClassifier(numeric_features=(i for i in [0])).fit(B[:, None], Y)
@@ -252,7 +252,7 @@ def test_arrow_dictionaries_with_nulls_and_large_integers():
         (lambda: tg.NaiveBayesClassifier(categories=5).fit([[1]], [0]), "categories"),
         (lambda: tg.NaiveBayesClassifier(categories={7: [1]}).fit([[1]], [0]), "categories"),
         (lambda: tg.NaiveBayesClassifier(class_prior="ab").fit([[1], [2]], [0, 1]), "class_prior"),
-        (lambda: tg.scores.family_score([[1], [2]], [0, 1], 0, score=None), "score must be one of"),
+        (lambda: tg.scores.family_score([[1], [2]], [0, 1], 0, score=None), "score: expected one of"),
         (lambda: tg.scores.family_score([[1], [2]], [0, 1], 0, equivalent_sample_size="a"), "expected a number"),
         (lambda: tg.scores.family_score([[1], [2]], [0, 1], None), "child"),
         (lambda: tg.scores.mutual_information(range(60_000), range(60_000)), "cells"),

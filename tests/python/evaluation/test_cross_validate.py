@@ -322,7 +322,7 @@ def test_a_subclass_that_predicts_its_own_way_is_fitted():
 
 SEARCHES = {
     "hill climb": st.HillClimb(cv=3, epsilon=0.0),
-    "k-DB": st.HillClimb(max_parents=2, cv=StratifiedKFold(3), objective="log_score"),
+    "k-DB": st.HillClimb(max_parents=2, cv=StratifiedKFold(3), objective="cll"),
     "super-parent": st.SuperParent(cv=3, epsilon=0.0),
     "forward": st.ForwardJoin(cv=3, epsilon=0.02),
     "backward": st.BackwardJoin(cv=3, epsilon=0.0),
@@ -416,7 +416,7 @@ def test_errors_are_those_of_fitting():
         cross_validate(tg.TANClassifier(categories={"color": ["red"]}), FRAME, Y, cv=FOLDS)
     with pytest.raises(ValueError, match="got only zeros"):
         cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=FOLDS, sample_weight=(FOLDS == 1) * 1.0)
-    with pytest.raises(ValueError, match="structure must be one of"):
+    with pytest.raises(ValueError, match="structure: expected one of"):
         cross_validate(tg.BayesNetClassifier("no such"), INTEGERS, Y, cv=FOLDS)
 
 
@@ -450,8 +450,8 @@ class Seeded(st.StructureLearner):
         return "singles", []
 
     def _learn(self, context):
-        assert context.dataset.n_rows == context.counts.n_rows
-        assert context.dataset.cardinalities == context.counts.cardinalities
+        assert context.require_rows(self).n_rows == context.counts.n_rows
+        assert context.require_rows(self).cardinalities == context.counts.cardinalities
         rng = np.random.default_rng(context.draw_seed())
         order = rng.permutation(len(context.feature_names)).tolist()
         parents = [[] for _ in order]

@@ -282,7 +282,7 @@ def test_arc_priors_of_every_feature():
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        (pr.DataTemperature(degrees="square"), ValueError, "degrees must be 'log' or 'linear', but is 'square'"),
+        (pr.DataTemperature(degrees="square"), ValueError, "degrees: expected one of 'log', 'linear', got 'square'"),
         (pr.DataTemperature(n_c=0), ValueError, "n_c must be positive"),
         (pr.DataTemperature(n_c="two"), TypeError, "n_c: expected a number, got 'two'"),
         (pr.DataTemperature(added_frequency=-1), ValueError, "added_frequency must not be negative"),
@@ -294,9 +294,9 @@ def test_arc_priors_of_every_feature():
         (pr.ModelAveraged(arc_prior="half"), TypeError, "arc_prior: expected a number, got 'half'"),
         (pr.ModelAveraged(arc_prior=np.array(0.5)), TypeError, "arc_prior: expected a number, got array"),
         (pr.ModelAveraged(arc_prior=[0.5, [0.5], [0.1, 0.2]]), TypeError, "arc_prior of 'noise': expected a number"),
-        (pr.ModelAveraged(arc_prior=[0.5]), ValueError, "for each of the 3 features, but has 1"),
+        (pr.ModelAveraged(arc_prior=[0.5]), ValueError, "arc_prior: expected 3 probabilities, one per feature, got 1"),
         (pr.ModelAveraged(arc_prior=[0.5, 0.5, None]), TypeError, "arc_prior of 'constant': expected a number"),
-        (pr.ModelAveraged(arc_prior={"nose": 0.5}), ValueError, "every feature in arc_prior must be one of"),
+        (pr.ModelAveraged(arc_prior={"nose": 0.5}), ValueError, "arc_prior: expected one of the features"),
     ],
 )
 def test_wrong_settings(parameters, error, message):
@@ -308,7 +308,7 @@ def test_wrong_settings(parameters, error, message):
 def test_model_averaging_needs_a_naive_structure():
     X, y = draw_table()
     clf = tg.BayesNetClassifier(st.FixedStructure([("told", "noise")]), pr.ModelAveraged())
-    with pytest.raises(ValueError, match="without arcs between features, but feature 'noise' has the parent 'told'"):
+    with pytest.raises(ValueError, match="without arcs between features, got the arc 'told' -> 'noise'"):
         clf.fit(X, y)
 
 

@@ -208,7 +208,7 @@ def test_search_is_drawn():
     points = np.asarray(ax.collections[0].get_offsets())
     np.testing.assert_allclose(points[:, 0], trace.fold_scores.reshape(-1))
     texts = [text.get_text() for text in ax.texts]
-    assert "no candidate was enough better" in texts
+    assert "no candidate improves the score enough" in texts
     assert f"{trace.scores[1] - trace.scores[0]:+.3f}" in texts
     assert plot_search(trace, ax) is ax
     with pytest.raises(
@@ -272,9 +272,7 @@ def test_learning_curves_are_those_of_a_plain_loop():
     assert found.sizes.tolist() == [10, 42, 84]
     assert found.n_test == 36
     again = learning_curve(tg.TANClassifier(), X, y, sizes=[10, 42, 84], n_splits=3, random_state=4, n_jobs=2)
-    np.testing.assert_array_equal(
-        again.scores["TANClassifier"]["log_loss"], found.scores["TANClassifier"]["log_loss"]
-    )
+    np.testing.assert_array_equal(again.scores["TANClassifier"]["log_loss"], found.scores["TANClassifier"]["log_loss"])
     draw = np.random.RandomState(4)
     codes = np.unique(y, return_inverse=True)[1]
     for split in range(3):

@@ -139,9 +139,9 @@ def test_small_k_are_known_classifiers():
 
 def test_wrong_settings_are_named_before_parts_are_rejected():
     X, y = random_codes(11)
-    with pytest.raises(ValueError, match="k must be a whole number"):
+    with pytest.raises(ValueError, match="k: expected an integer"):
         tg.KDBClassifier(k="many").partial_fit(X, y)
-    with pytest.raises(ValueError, match="structure must be one of"):
+    with pytest.raises(ValueError, match="structure: expected one of"):
         tg.BayesNetClassifier(structure="kbd").partial_fit(X, y)
 
 
@@ -157,7 +157,7 @@ def test_tables_too_large_are_named():
 @pytest.mark.parametrize("k", [-1, 1.5, "2", None, True])
 def test_k_is_checked(k):
     X, y = random_codes(12)
-    with pytest.raises(ValueError, match="k must be a whole number of at least zero"):
+    with pytest.raises(ValueError, match="k: expected an integer >= 0, got"):
         tg.KDBClassifier(k=k).fit(X, y)
 
 
