@@ -1,0 +1,125 @@
+"""Words that CONTRIBUTING.md replaces do not come back: in docstrings, messages, guides, public headers and the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+#: Pattern -> what to write instead. Only the worst of the glossary in CONTRIBUTING.md: words with other good uses are left out.
+WORDS = {
+    r"whole numbers?": "integer",
+    r"not negative": "non-negative",
+    r"refus(?:es?|ed|ing|al)": "reject, raise an error",
+    r"judg(?:es?|ed|ing|e?ments?)": "evaluate",
+    r"but [\w.{}!:' ]{1,40} came": "expected X, got Y",
+    r"was expected, but": "expected X, got Y",
+    r"missing cells?|blank cells?|cells? (?:is|are) missing|missing in cells?": "missing value",
+    r"(?:is|are|be|was|were) cut(?: into| by)?|cuts? (?:numbers?|columns?)|numbers? to be cut": "discretize, bin",
+    r"again and again": "repeatedly, several passes",
+    r"at hand": "available",
+    r"in vain": "without success",
+    r"(?-i:is none)": "is not a ...",
+    r"(?<!there )(?:is|are) no (?:features?|numbers?|text|categor(?:y|ies)|labels?|files?)": "is not a ...",
+    r"of (?:its|their|his|our) own": "its own, separate",
+    r"of (?:ours|yours)": "our, your",
+    r"whole or not at all|as a whole or not": "atomically",
+    r"beliefs? in (?:the |an )?edges?": "prior edge weights",
+    r"learners that last": "long-running learners",
+    r"log[ _]scores?": "log loss",
+    r"pictures?": "plot, figure",
+    r"turned arcs?|arcs? (?:are |is )?turned": "reversed",
+    r"speaks? (?:for|against)": "contribution",
+    r"(?:is|are|be|was|were) told": "gets, receives",
+    r"tells?": "reports, shows, returns",
+    r"who(?:ever)? (?:asks|wants|knows)": "callers",
+    r"learned anew|made anew": "refitted, rebuilt",
+    r", so that": "so",
+    r"shelf|shelves": "arena",
+    r"guarded": "synchronized",
+    r"peers?": "other libraries",
+    r"the most (?:parents|values|steps|rows|features|iterations|cells|classes|columns|pairs|trees)": "maximum number of",
+    r"as (?:it|they) (?:is|are|come|stands?)(?=[.,;:)]|$)": "unchanged",
+}
+PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
+
+#: The glossary itself, and pages that programs write: from the results of the experiments and from docstrings.
+EXCEPT = ("CONTRIBUTING.md", "docs/reproduction.md", "docs/api/")
+#: Not rewritten yet.
+NOT_YET = (
+    *("cpp/include/", "python/tanager/_encoding/", "python/tanager/_layout/", "python/tanager/_learning/"),
+    *("python/tanager/_model_file.py", "python/tanager/_report/", "python/tanager/_streams/", "python/tanager/_utils/"),
+    *(
+        "python/tanager/averaging/",
+        "python/tanager/classifiers/",
+        "python/tanager/dask.py",
+        "python/tanager/datasets.py",
+    ),
+    *(
+        "python/tanager/discretize.py",
+        "python/tanager/evaluation/",
+        "python/tanager/explain/",
+        "python/tanager/interop/",
+    ),
+    *("python/tanager/network/", "python/tanager/parameters/", "python/tanager/plotting/", "python/tanager/scores/"),
+    *("python/tanager/structure/", "python/tanager/tree_sums/"),
+)
+
+
+def python_texts(path: Path) -> list[str]:
+    """The docstrings and messages of a module: every string that is not a name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def markdown_text(path: Path) -> str:
+    """A page without the code in it, whose output is that of the library."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def header_comments(path: Path) -> str:
+    return "\n".join(re.findall(r"//+(.*)", path.read_text(encoding="utf-8")))
+
+
+def found_in(text: str) -> list[str]:
+    return [match.group() for match in PATTERN.finditer(re.sub(r"\s+", " ", text))]
+
+
+def files() -> list[Path]:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    headers = [*(ROOT / "cpp" / "include").rglob("*.hpp"), *(ROOT / "cpp" / "programs").rglob("*.[ch]pp")]
+    every = [*(ROOT / "python" / "tanager").rglob("*.py"), *pages, *headers]
+    return sorted(path for path in every if not path.relative_to(ROOT).as_posix().startswith((*EXCEPT, *NOT_YET)))
+
+
+def words_of(path: Path) -> list[str]:
+    if path.suffix == ".py":
+        return [word for text in python_texts(path) for word in found_in(text)]
+    return found_in(markdown_text(path) if path.suffix == ".md" else header_comments(path))
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_words_of_the_glossary_are_not_used(path: Path) -> None:
+    assert words_of(path) == [], "CONTRIBUTING.md lists what to write instead"
+
+
+def test_every_pattern_finds_something() -> None:
+    samples = (
+        "a whole number, not negative; refuses; judged; a str was expected, but a list came; blank cells; numbers to be cut",
+        "again and again; at hand; in vain; it is none; that is no feature; of its own; of ours; whole or not at all",
+        "beliefs in edges; learners that last; log score; a picture; turned arcs; speaks for it; is told; tells; who asks",
+        "learned anew; it fails, so that nothing; a shelf; guarded; peers; the most steps; shown as they are;",
+        "but a list came",
+    )
+    assert [words for words in WORDS if not re.search(words, " ".join(samples))] == []
+    assert found_in("Return a contribution: expected an integer, got 3; missing values are marginalized.") == []
+
+
+def test_texts_are_looked_at() -> None:
+    assert len(files()) > 50
+    assert any("Return" in text for text in python_texts(ROOT / "python" / "tanager" / "cli" / "options.py"))
+    assert "tanager" in markdown_text(ROOT / "README.md")
