@@ -1,6 +1,6 @@
-"""Pictures of what was learned and how good it is, with matplotlib (``pip install 'tanager[plot]'``).
+"""Plots of models, explanations and scores, with matplotlib (``pip install 'tanager[plot]'``).
 
-Every function draws into the axes that it is given, or into those of a new figure that is large enough, and returns them.
+Every function plots into the given axes, or into a new figure of suitable size, and returns the axes.
 """
 
 from __future__ import annotations

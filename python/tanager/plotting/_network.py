@@ -1,4 +1,4 @@
-"""The picture of a network: parents above their children, arcs as thick as they are strong, tables as small bars."""
+"""Network plots: parents above their children, arc widths by strength, distributions as small bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._layout import Layout, Point, layered_layout
-from .._utils.validation import is_integer
+from .._utils.validation import check_int
 from ..averaging._posterior import TreePosterior
 from ..network import Network
 from ..network._strengths import arc_strength, quick_joint
@@ -33,13 +33,13 @@ from ._style import (
     write,
 )
 
-#: Between the class and the features below it, and above and below the key; in font sizes.
+#: Gaps between the class and the features below it, and above and below the key; in font sizes.
 _CLASS_GAP, _KEY_GAP = 2.0, 1.6
 _ARROW = 0.7
-_LONGEST_NAME = 28
-#: Width over height of a new picture.
+_MAX_NAME = 28
+#: Aspect ratio (width / height) of a new figure.
 _PAGE = 1.5
-#: Strengths below are rounding errors.
+#: Smaller strengths are rounding errors.
 _NOTHING = 1e-9
 _IMPLIED = "→ every feature"
 
@@ -53,27 +53,28 @@ def plot_network(
     max_values: int = 6,
     max_classes: int = 4,
 ) -> Any:
-    """Draw a network: parents above their children, in layers that are wrapped to the shape of a page.
+    """Plot a network, with parents above their children.
 
-    An arc is as thick as it is strong. The strength is the mutual information of parent and child given the child's other
-    parents, in nats, exact under the network's own distribution: where the class is a parent of all features, the
-    conditional mutual information given the class (and other parents). An arc whose strength would take long is dashed.
-    Of a `TBMATANClassifier` the most probable tree is drawn, and an edge is as thick as it is probable over all trees.
+    The width of an arc shows its strength: the mutual information of parent and child given the child's other parents, in
+    nats, exact under the network's distribution. If the class is a parent of all features, this is the conditional mutual
+    information given the class (and other parents). Arcs whose strength would take too long to compute are dashed. For a
+    `TBMATANClassifier`, the most probable tree is plotted, and the width of an edge shows its posterior probability.
 
     Parameters
     ----------
     network : Network, fitted classifier or TreePosterior
-        What to draw.
+        The network to plot.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure that is large enough. In small axes everything is small, but never overlaps.
+        Axes to plot into; None creates a new figure of suitable size. In small axes the font shrinks, so boxes never
+        overlap.
     tables : bool, default=False
-        Whether every feature shows P(value | class), all other variables summed out, as bars: a row per value, a column per
-        class, a full column being probability one. The class shows the colors of the columns, and P(class).
+        Whether to show P(value | class) of every feature as bars: a row per value, a column per class; a full bar is
+        probability one. The box of the class shows P(class) and the colors of the columns.
     class_arcs : bool or None, default=None
-        Whether arcs from and to the class are drawn. None draws them only where they tell something: where the class has
-        parents, or is not a parent of every feature.
+        Whether to plot arcs from and to the class. None plots them only if the class has parents or is not a parent of
+        every feature.
     max_values, max_classes : int, default=6 and 4
-        Of more values or classes, the most probable are shown and the others together.
+        Maximum number of values and classes to show; the least probable ones are combined into one.
 
     Returns
     -------
@@ -85,25 +86,28 @@ def plot_network(
     >>> data = tg.datasets.load("monks-1", as_frame=True)
     >>> clf = tg.TANClassifier().fit(data.X, data.y)
     >>> ax = tg.plotting.plot_network(clf, tables=True)
-    >>> ax.get_title(loc="left")
-    'TAN, 6 features, 2 classes, 5 arcs between features, 59 parameters'
+    >>> print(ax.get_title(loc="left"))
+    tree-augmented naive Bayes (TAN)
+    6 features, 2 classes, 5 arcs between features, 59 parameters
     """
     check_matplotlib()
     for name, value in (("max_values", max_values), ("max_classes", max_classes)):
-        if not is_integer(value) or value < 2:
-            raise ValueError(f"{name} must be a whole number of at least 2, but is {value!r}")
+        check_int(value, name, minimum=2)
     drawn, found = _resolve(network)
     with_class = _shows_class_arcs(drawn, class_arcs)
     arcs = _arcs(drawn, with_class, found)
     boxes = _boxes(drawn, bool(tables), int(max_values), int(max_classes))
     page = _laid_out(drawn, boxes, with_class, _PAGE if ax is None else shape_of(ax))
-    title = one_line(drawn) if found is None else f"most probable tree, of probability {found._shown_probability()}"
-    width = max(page.width, arcs.key_width, text_width(title) * (FONT_SIZE + 1) / FONT_SIZE)
+    title = one_line(drawn) if found is None else f"most probable tree, probability {found._shown_probability()}"
+    scale = (FONT_SIZE + 1) / FONT_SIZE
+    if text_width(title) * scale > page.width:
+        title = title.replace(", ", "\n", 1)
+    width = max(page.width, arcs.key_width, text_width(title) * scale)
     height = page.height + (2 * _KEY_GAP if arcs.marks else 0.0)
     size = FONT_SIZE
     if ax is None:
-        ax = new_axes((width + 1) * INCH + 0.15, (height + 1) * INCH + 0.45)
-    else:  # where the axes have another shape, some of their width or height stays empty
+        ax = new_axes((width + 1) * INCH + 0.15, (height + 1) * INCH + 0.45 + 0.15 * title.count("\n"))
+    else:  # the aspect ratio is kept, so part of the axes may stay empty
         width, height = max(width, (height + 1) * shape_of(ax) - 1), max(height, (width + 1) / shape_of(ax) - 1)
         size = fitting_size(ax, width + 1, height + 1)
     ax.set_xlim(-0.5, width + 0.5)
@@ -112,7 +116,7 @@ def plot_network(
     left = (width - page.width) / 2
     names = [*drawn.features, drawn.class_name]
     shares = {(u, v): arcs.shares[names[u], names[v]] for u, v in page.routes}
-    for arc in sorted(shares, key=lambda arc: np.nan_to_num(shares[arc], nan=-1.0)):  # strong ones above weak ones
+    for arc in sorted(shares, key=lambda arc: np.nan_to_num(shares[arc], nan=-1.0)):  # strong arcs on top
         _draw_arc(ax, [(x + left, y) for x, y in page.routes[arc]], shares[arc], size / FONT_SIZE)
     for name, (x, y) in zip(names, page.centers, strict=True):
         draw_box(ax, boxes[name], x + left, y, size)
@@ -125,7 +129,7 @@ def plot_network(
 
 
 def _resolve(network: Any) -> tuple[Network, TreePosterior | None]:
-    """Return the network to draw, and the average over trees that it comes from, if any."""
+    """Return the network to plot, and the posterior over trees that it comes from, if any."""
     posterior = getattr(network, "posterior_", network)
     if isinstance(posterior, TreePosterior):
         return posterior.map_tree, posterior
@@ -135,8 +139,8 @@ def _resolve(network: Any) -> tuple[Network, TreePosterior | None]:
     kind = type(network).__name__
     if hasattr(network, "fit") and hasattr(network, "predict"):
         check_is_fitted(network)
-        raise TypeError(f"{kind} has no single network that could be drawn")
-    raise TypeError(f"a network or a fitted classifier can be drawn, but a {kind} came")
+        raise TypeError(f"network: {kind} averages over many networks and has no single one to plot")
+    raise TypeError(f"network: expected a Network, a fitted classifier or a TreePosterior, got {kind}")
 
 
 def _shows_class_arcs(network: Network, class_arcs: bool | None) -> bool:
@@ -147,7 +151,7 @@ def _shows_class_arcs(network: Network, class_arcs: bool | None) -> bool:
 
 
 class _Arcs(NamedTuple):
-    """The strengths of the arcs that are drawn, as shares of the strongest; which of them the key shows; what they are."""
+    """Strengths of the plotted arcs relative to the strongest, entries of the key, and what a strength is."""
 
     shares: dict[tuple[str, str], float]
     marks: list[tuple[float, str]]
@@ -162,7 +166,7 @@ def _arcs(network: Network, with_class: bool, posterior: TreePosterior | None) -
     arcs = network.arcs if with_class else network.feature_arcs
     if posterior is not None:
         edges, between = posterior.edge_probabilities, set(network.feature_arcs)
-        found = {arc: edges[arc] if arc in between else 1.0 for arc in arcs}  # the class is always a parent
+        found = {arc: edges[arc] if arc in between else 1.0 for arc in arcs}  # arcs of the class are certain
         return _Arcs(found, [(p, f"{p:g}") for p in (1.0, 0.5, 0.1)] if arcs else [], "probability of the edge")
     joint = quick_joint(network)
     found = {(parent, child): arc_strength(network, parent, child, joint) for parent, child in arcs}
@@ -174,11 +178,11 @@ def _arcs(network: Network, with_class: bool, posterior: TreePosterior | None) -
 
 
 def _boxes(network: Network, tables: bool, max_values: int, max_classes: int) -> dict[str, Box]:
-    """Return the box of every variable, the class first."""
+    """Return the boxes of all variables, the class first."""
     joint = quick_joint(network)
     prior = joint([network.class_name]) if tables else None
     groups = None if prior is None else groups_of_classes(network, prior, max_classes)
-    titles = distinct([network.class_name, *network.features], _LONGEST_NAME)
+    titles = distinct([network.class_name, *network.features], _MAX_NAME)
     boxes = {network.class_name: class_box(titles[0], groups)}
     for name, title in zip(network.features, titles[1:], strict=True):
         boxes[name] = feature_box(network, name, title, groups, joint, max_values)
@@ -186,7 +190,7 @@ def _boxes(network: Network, tables: bool, max_values: int, max_classes: int) ->
 
 
 def _laid_out(network: Network, boxes: dict[str, Box], with_class: bool, aspect: float) -> Layout:
-    """Lay out features and class; a class whose arcs are not drawn stands above all features."""
+    """Lay out features and class; a class without plotted arcs is placed above all features."""
     names = [*network.features, network.class_name] if with_class else network.features
     place = {name: i for i, name in enumerate(names)}
     parents = [[place[p] for p in network.parents(name) if p in place] for name in names]
@@ -203,7 +207,7 @@ def _laid_out(network: Network, boxes: dict[str, Box], with_class: bool, aspect:
 
 
 def _draw_arc(ax: Any, points: list[Point], share: float, scale: float) -> None:
-    """Draw an arc through its points, with vertical ends, and its head."""
+    """Plot an arc with its head; it passes through the points and ends vertically."""
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
 

@@ -1,4 +1,4 @@
-"""Pictures of how good predictions are: reliability diagrams and receiver operating characteristics."""
+"""Plots of predictive quality: reliability diagrams and ROC curves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._utils.text import distinct_labels, plural
-from .._utils.validation import is_integer
+from .._utils.validation import check_int
 from ..evaluation._curves import Reliability, RocCurve, reliability, roc_curve
 from ..evaluation._scoring import checked
 from ._style import (
@@ -32,25 +32,26 @@ from ._style import (
 def plot_reliability(
     clf: Any, X: Any = None, y: Any = None, *, of: Any = None, n_bins: int = 10, ax: Any = None
 ) -> Any:
-    """Draw predicted probabilities against what came true: points on the diagonal can be taken at their word.
+    """Plot a reliability diagram: observed frequencies against predicted probabilities.
 
-    Every point stands for equally many rows; its line is the interval of 95% of the share that came true. Below are the
-    numbers of predictions in every twentieth of the range.
+    A calibrated classifier lies on the diagonal. Every point is a bin with about the same number of rows; error bars are
+    95% confidence intervals of the observed frequency. The bars at the bottom are a histogram of the predictions.
 
     Parameters
     ----------
     clf : fitted classifier, or Reliability
-        Any classifier with ``predict_proba``; or what `tanager.evaluation.reliability` returns, without `X` and `y`.
+        Any classifier with ``predict_proba``; or the result of `tanager.evaluation.reliability`, without `X` and `y`.
     X : table of shape (n_rows, n_features)
-        Rows that it did not learn from.
+        Held-out data.
     y : array-like of shape (n_rows,)
-        Their classes.
+        True classes.
     of : class label or None, default=None
-        Whose probability; None takes the second of two classes and, of more, the predicted one.
+        Class whose probability to plot. None means the second class if there are two, and the predicted class if there
+        are more.
     n_bins : int, default=10
-        How many points.
+        Number of bins.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure.
+        Axes to plot into; None creates a new figure.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def plot_reliability(
     if not isinstance(clf, Reliability):
         clf = reliability(y, *_predicted(clf, X, y), of=of, n_bins=n_bins)
     elif X is not None or y is not None or of is not None:
-        raise TypeError("a Reliability is drawn as it is: X, y and of belong to a classifier")
+        raise TypeError("X, y and of: expected only with a classifier, not with a Reliability")
     ax = new_axes(4.4, 4.4) if ax is None else ax
     most = clf.histogram.max()
     edges = np.linspace(0.0, 1.0, len(clf.histogram) + 1)
@@ -81,36 +82,36 @@ def plot_reliability(
     )  # fmt: skip
     _square(ax)
     ax.annotate(
-        f"bars: predictions, {most:,} in the highest", (0.985, 0.16), ha="right", va="bottom", color=gray(ax, 0.55),
+        f"histogram of predictions, maximum {most:,}", (0.985, 0.16), ha="right", va="bottom", color=gray(ax, 0.55),
         fontsize=FONT_SIZE * 0.8,
     )  # fmt: skip
     of_what = clf.of if clf.of == "the predicted class" else short(clf.of)
     title = f"expected calibration error {clf.calibration_error:.3f}, {plural(int(clf.n.sum()), 'row')}"
-    titled(ax, title, f"predicted probability of {of_what}", "share that came true")
+    titled(ax, title, f"predicted probability of {of_what}", "observed frequency")
     return ax
 
 
 def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax: Any = None) -> Any:
-    """Draw the receiver operating characteristic: of the second of two classes, or of each class against all others.
+    """Plot ROC curves: of the second of two classes, or of each class against the rest.
 
     Parameters
     ----------
     clf : fitted classifier, RocCurve, or dict of name to either
-        Any classifier with ``predict_proba``; or what `tanager.evaluation.roc_curve` returns, without `X` and `y`. A dict
-        compares several; classifiers in it must be of two classes.
+        Any classifier with ``predict_proba``; or the result of `tanager.evaluation.roc_curve`, without `X` and `y`. A dict
+        compares several classifiers, which must have two classes.
     X : table of shape (n_rows, n_features)
-        Rows that it did not learn from.
+        Held-out data.
     y : array-like of shape (n_rows,)
-        Their classes.
+        True classes.
     max_classes : int, default=6
-        Of more classes, those with most rows are told apart by color, and the others are gray.
+        Maximum number of classes with a color, those with the most rows; the others are gray.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure.
+        Axes to plot into; None creates a new figure.
 
     Returns
     -------
     matplotlib Axes
-        The legend has the areas below the curves (AUC), and the title their mean if there are several classes.
+        The legend shows the areas under the curves (AUC), and the title their mean if there are several classes.
 
     Examples
     --------
@@ -120,10 +121,9 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
     >>> ax = tg.plotting.plot_roc(clf, data.X[1::2], data.y[1::2])
     """
     check_matplotlib()
-    if not is_integer(max_classes) or not 1 <= max_classes <= len(COLORS):
-        raise ValueError(f"max_classes must be a whole number from 1 to {len(COLORS)}, but is {max_classes!r}")
+    check_int(max_classes, "max_classes", minimum=1, maximum=len(COLORS))
     curves, rest, title = _curves_of(clf, X, y, int(max_classes))
-    against = "AUC against all others" if title.startswith("mean") else "AUC"
+    against = "AUC, one vs. rest" if title.startswith("mean") else "AUC"
     ax = new_axes(4.4, 4.4) if ax is None else ax
     ax.plot([0, 1], [0, 1], color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     for curve in rest:
@@ -135,26 +135,26 @@ def plot_roc(clf: Any, X: Any = None, y: Any = None, *, max_classes: int = 6, ax
         entries.append((lines[0], f"{name}: {curve.auc:.3f}"))
     _square(ax)
     legend(ax, entries, loc="lower right", title=against, title_fontsize=FONT_SIZE * 0.9)
-    titled(ax, title, "share of other rows above the threshold", "share of rows of the class above it")
+    titled(ax, title, "false positive rate", "true positive rate")
     return ax
 
 
 def _predicted(clf: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Return probabilities and classes, or say what is missing."""
+    """Return the probabilities and the classes of a fitted classifier."""
     if not hasattr(clf, "predict_proba") or not hasattr(clf, "classes_"):
-        raise TypeError(f"a fitted classifier with predict_proba was expected, but a {type(clf).__name__} came")
+        raise TypeError(f"clf: expected a fitted classifier with predict_proba, got {type(clf).__name__}")
     if X is None or y is None:
-        raise TypeError("a classifier is judged by rows: X and y are needed")
+        raise TypeError("X and y: required to evaluate a classifier")
     return clf.predict_proba(X), clf.classes_
 
 
 def _curves_of(clf: Any, X: Any, y: Any, most: int) -> tuple[list[tuple[str, RocCurve]], list[RocCurve], str]:
-    """Return the curves that have a color, with their names, the others, and the title."""
+    """Return the curves with a color and their names, the gray curves, and the title."""
     if isinstance(clf, RocCurve):
         clf = {clf.of: clf}
     if isinstance(clf, Mapping):
         if not 1 <= len(clf) <= len(COLORS):
-            raise ValueError(f"from 1 to {len(COLORS)} classifiers or curves can be told apart, but {len(clf)} came")
+            raise ValueError(f"clf: expected from 1 to {len(COLORS)} classifiers or curves, got {len(clf)}")
         found = [
             (str(name), one if isinstance(one, RocCurve) else _curve_of_two(one, X, y)) for name, one in clf.items()
         ]
@@ -182,18 +182,18 @@ def _curve_of_two(clf: Any, X: Any, y: Any) -> RocCurve:
     proba, classes = _predicted(clf, X, y)
     if len(classes) != 2:
         raise ValueError(
-            f"plot_roc compares classifiers of two classes, but there are {len(classes)}: choose one class and pass curves "
-            "instead of classifiers, as in {name: evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_, of=label)}"
+            f"clf: expected classifiers with two classes, got {len(classes)}; to compare classifiers for one of the classes, "
+            "pass curves: {name: evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_, of=label)}"
         )
     return roc_curve(y, proba, classes)
 
 
 def _finite(curves: list[tuple[str, RocCurve]]) -> list[tuple[str, RocCurve]]:
-    """Return the curves that there are: a class without rows, or without rows of others, has none."""
-    found = [(name, curve) for name, curve in curves if np.isfinite(curve.auc)]
-    if not found:
-        raise ValueError("a ROC curve needs rows of the class and rows of others, but y lacks the one or the other")
-    return found
+    """Return the curves that are defined: those of classes that some rows have and some do not."""
+    finite = [(name, curve) for name, curve in curves if np.isfinite(curve.auc)]
+    if not finite:
+        raise ValueError("y: expected rows of at least two classes to plot a ROC curve")
+    return finite
 
 
 def _square(ax: Any) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of scores: the steps of a search, classifiers in all folds, and learning curves."""
+"""Plots of scores: search traces, cross-validation results and learning curves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._learning.traces import OBJECTIVES, SEARCH_ENDS, FitTrace, SearchTrace
 from .._utils.text import plural
 from .._utils.typing import Floats
+from .._utils.validation import check_choice
 from ..evaluation._learning_curve import LearningCurve, learning_curve
 from ..evaluation._result import CrossValidation
 from ..explain._text import signed
@@ -35,21 +36,21 @@ from ._style import (
     write,
 )
 
-#: More rows than so many share the height of so many, and not all of them have names.
-_MOST_ROWS = 40
+#: Maximum height of a figure in rows; more rows share it, and not all of them are labeled.
+_MAX_ROWS = 40
 
 
 def plot_search(trace: Any, ax: Any = None) -> Any:
-    """Draw the steps of a search: the score after each, in every fold, and what it gained; or the iterations of a fit.
+    """Plot the steps of a structure search, with the score of every fold and the gain; or the iterations of a fit.
 
-    Steps go from above; the large points are means over the folds, the small ones single folds.
+    Steps run from top to bottom. Large points are means over the folds, small points are single folds.
 
     Parameters
     ----------
     trace : SearchTrace, FitTrace or classifier fitted by a search
-        ``search_trace_`` or ``parameter_trace_``; of a classifier the former.
+        ``search_trace_`` or ``parameter_trace_``; a classifier stands for its ``search_trace_``.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure that is large enough.
+        Axes to plot into; None creates a new figure of suitable size.
 
     Returns
     -------
@@ -68,34 +69,33 @@ def plot_search(trace: Any, ax: Any = None) -> Any:
         return _draw_iterations(found, ax)
     if not isinstance(found, SearchTrace):
         raise TypeError(
-            f"a SearchTrace, or a classifier whose structure was searched for, was expected, but a {type(trace).__name__} "
-            "came"
+            f"trace: expected a SearchTrace, a FitTrace or a classifier fitted by a search, got {type(trace).__name__}"
         )
     labels = [" → ".join(short(name, 28) for name in step.change.split(" -> ")) for step in found]
     ax = _rows_of_points(ax, labels, found.fold_scores, found.scores, end=True)
     for y, (before, after) in enumerate(pairwise(found.scores), 1):
-        if len(labels) <= _MOST_ROWS:
+        if len(labels) <= _MAX_ROWS:
             _beside(ax, y, signed(float(after - before)))
     end = SEARCH_ENDS.get(found.stopped, found.stopped)
     place = {"transform": ax.get_yaxis_transform(), "in_layout": False}
     write(ax, 0.01, len(labels), end, fontsize=within(ax, end, FONT_SIZE * 0.9), color=gray(ax, 0.5), **place)
     steps, candidates = plural(len(found) - 1, "step"), plural(found.n_candidates, "candidate")
     folds = plural(found.fold_scores.shape[1], "fold")
-    titled(ax, f"{steps}, {candidates}", f"{OBJECTIVES[found.objective]} in {folds}, and its mean")
+    titled(ax, f"{steps}, {candidates}", f"{OBJECTIVES[found.objective]}, {folds} and mean")
     return ax
 
 
 def plot_scores(result: CrossValidation, score: str | None = None, ax: Any = None) -> Any:
-    """Draw a score of a cross-validation: all folds of every classifier, and the mean.
+    """Plot a score of a cross-validation: all folds of every classifier, and the mean.
 
     Parameters
     ----------
     result : CrossValidation
-        What `tanager.evaluation.cross_validate` returns.
+        Result of `tanager.evaluation.cross_validate`.
     score : str or None, default=None
-        Which of its scores; None takes the first.
+        Score to plot; None means the first.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure that is large enough.
+        Axes to plot into; None creates a new figure of suitable size.
 
     Returns
     -------
@@ -111,43 +111,43 @@ def plot_scores(result: CrossValidation, score: str | None = None, ax: Any = Non
     """
     check_matplotlib()
     if not isinstance(result, CrossValidation):
-        raise TypeError(f"a CrossValidation was expected, but a {type(result).__name__} came")
+        raise TypeError(f"result: expected a CrossValidation, got {type(result).__name__}")
     score = _chosen(score, result.scoring)
     folds = np.array([result.scores[name][score] for name in result.names])
     means = np.array([result.mean[name][score] for name in result.names])
     ax = _rows_of_points(ax, distinct(result.names, 44), folds, means, end=False)
     for y, mean in enumerate(means):
-        if len(means) <= _MOST_ROWS:
+        if len(means) <= _MAX_ROWS:
             _beside(ax, y, f"{mean:.4g}")
     better = "larger is better" if result._greater_is_better[score] else "smaller is better"
-    titled(ax, f"{plural(result.n_folds, 'fold')}, and their mean", f"{score.replace('_', ' ')} ({better})")
+    titled(ax, f"{plural(result.n_folds, 'fold')} and mean", f"{score.replace('_', ' ')} ({better})")
     return ax
 
 
 def plot_learning_curve(
     clf: Any, X: Any = None, y: Any = None, *, score: str | None = None, ax: Any = None, **settings: Any
 ) -> Any:
-    """Draw how a score grows with the number of training rows.
+    """Plot a learning curve: a score by the number of training rows.
 
     Parameters
     ----------
     clf : classifier, list or dict of classifiers, or LearningCurve
-        What to judge; or what `tanager.evaluation.learning_curve` returns, without `X` and `y`.
+        Classifiers to evaluate; or the result of `tanager.evaluation.learning_curve`, without `X` and `y`.
     X, y
         As in ``fit``.
     score : str or None, default=None
-        Which of the scores; None takes the first.
+        Score to plot; None means the first.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure.
+        Axes to plot into; None creates a new figure.
     **settings
-        Those of `tanager.evaluation.learning_curve`: ``sizes``, ``n_splits``, ``test_size``, ``scoring``, ``random_state``,
+        Settings of `tanager.evaluation.learning_curve`: ``sizes``, ``n_splits``, ``test_size``, ``scoring``, ``random_state``,
         ``n_jobs``, ``verbose``.
 
     Returns
     -------
     matplotlib Axes
-        Lines are means over the splits, bands one standard deviation to both sides. Where a score is infinite there is no
-        line.
+        Lines are means over the splits, and bands show one standard deviation on both sides. There is no line where a score
+        is infinite.
 
     Examples
     --------
@@ -159,12 +159,12 @@ def plot_learning_curve(
     check_matplotlib()
     if not isinstance(clf, LearningCurve):
         if X is None or y is None:
-            raise TypeError("classifiers are judged by rows: X and y are needed")
+            raise TypeError("X and y: required to evaluate classifiers")
         if score is not None and "scoring" not in settings:
             settings["scoring"] = score
         clf = learning_curve(clf, X, y, **settings)
     elif X is not None or y is not None or settings:
-        raise TypeError("a LearningCurve is drawn as it is: X, y and other settings belong to classifiers")
+        raise TypeError("X, y and other settings: expected only with classifiers, not with a LearningCurve")
     score = _chosen(score, clf.scoring)
     ax = new_axes(5.6, 3.8) if ax is None else ax
     mean, std = clf.mean, clf.std
@@ -190,14 +190,14 @@ def plot_learning_curve(
 
 
 def _rows_of_points(ax: Any, labels: list[str], folds: Floats, means: Floats, *, end: bool) -> Any:
-    """Draw a row of points for every label: small ones for folds, and a large one for their mean.
+    """Plot a row of points for every label: small points for folds, and a large one for their mean.
 
-    Rows of a search are connected, and the last has room for why it ended.
+    With `end`, for searches, means are connected, and an extra row leaves room for the reason why the search ended.
     """
     n = len(labels)
     if ax is None:
         width = max(map(text_width, labels)) * INCH + 4.2
-        ax = new_axes(width, min(n + end, _MOST_ROWS) * LINE * INCH + 1.1)
+        ax = new_axes(width, min(n + end, _MAX_ROWS) * LINE * INCH + 1.1)
     rows = np.repeat(np.arange(n), folds.shape[1])
     finite = np.isfinite(folds.reshape(-1))
     ax.scatter(folds.reshape(-1)[finite], rows[finite], s=9, color=gray(ax, 0.75), linewidths=0, zorder=2)
@@ -205,7 +205,7 @@ def _rows_of_points(ax: Any, labels: list[str], folds: Floats, means: Floats, *,
     ax.plot(
         shown, np.arange(n), color=hue(ax, FOR), linewidth=1.2 if end else 0.0, marker="o", markersize=5.5, zorder=3
     )
-    step = -(-n // _MOST_ROWS)
+    step = -(-n // _MAX_ROWS)
     quiet(ax, left=False)
     names = [label if i % step == 0 else "" for i, label in enumerate(labels)]
     named_rows(ax, [*names, "end"] if end else names, [*[False] * n, True] if end else None)
@@ -215,7 +215,7 @@ def _rows_of_points(ax: Any, labels: list[str], folds: Floats, means: Floats, *,
 
 
 def _beside(ax: Any, y: float, text: str) -> None:
-    """Write a number to the right of the axes."""
+    """Write text to the right of the axes."""
     write(
         ax,
         1.02,
@@ -229,7 +229,7 @@ def _beside(ax: Any, y: float, text: str) -> None:
 
 
 def _draw_iterations(trace: FitTrace, ax: Any) -> Any:
-    """Draw what a parameter learner did: the objective and, where it was tuned, the rows held out."""
+    """Plot the iterations of a parameter learner: the objective on held-out rows if tuned, else on the training rows."""
     ax = new_axes(5.6, 3.4) if ax is None else ax
     tuned = not np.isnan(trace.held_out).all()
     values = trace.held_out if tuned else trace.training
@@ -247,7 +247,7 @@ def _draw_iterations(trace: FitTrace, ax: Any) -> Any:
     )
     ax.axvline(trace.n_iter, color=gray(ax, 0.6), linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
     quiet(ax)
-    what = "mean ln P(class | features) of rows held out" if tuned else "objective on the training rows"
+    what = "mean ln P(class | features) on held-out rows" if tuned else "objective on the training rows"
     titled(ax, f"{plural(trace.n_iter, 'iteration')}; stopped: {trace.stopped}", "iteration", what)
     return ax
 
@@ -263,8 +263,4 @@ def _scale_of_sizes(ax: Any, sizes: npt.NDArray[np.int64]) -> None:
 
 
 def _chosen(score: str | None, known: list[str]) -> str:
-    if score is None:
-        return known[0]
-    if score not in known:
-        raise ValueError(f"score must be one of {', '.join(known)}, but is {score!r}")
-    return score
+    return known[0] if score is None else check_choice(score, "score", known)

@@ -1,4 +1,4 @@
-"""What all pictures have in common: colors, sizes of text, axes, and labels that nothing in them can break."""
+"""Shared style of plots: colors, font sizes, axes, and labels as plain text."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
+from .._utils.optional import import_optional
 from .._utils.text import display_label
 
-#: Height of a line, relative to the font size.
+#: Line height relative to the font size.
 LINE = 1.75
 FONT_SIZE = 9.0
 POINTS_PER_INCH = 72
 INCH = FONT_SIZE / POINTS_PER_INCH
-#: Thickness of the thinnest and the thickest lines between variables, in points.
+#: Widths of the thinnest and the thickest lines between variables, in points.
 THIN, THICK = 0.4, 6.0
-#: What speaks for a class, what against it, and the gray of sums.
+#: Colors of evidence for and against a class, and the gray level of sums.
 FOR, AGAINST, SUM = "#215a9e", "#c4623b", 0.45
-#: Of classes, classifiers and what else comes several at a time; and the gray of all that are too many to tell apart.
+#: Colors of classes and classifiers, and the gray level of those beyond the last color.
 COLORS = (FOR, AGAINST, "#3f8f6b", "#8b5ba6", "#b58a1f", "#4aa0b5")
 OTHERS = 0.72
-#: Letters are moved to whole pixels, which makes text wider than its outline by up to so much.
+#: Hinting moves letters to whole pixels, which makes text wider by up to this factor.
 _HINTING = 1.07
 Color = tuple[float, float, float]
 _FONT_SETTINGS = ("family", "sans-serif", "serif", "monospace", "style", "variant", "weight", "stretch")
-#: Names of rows take at most this share of the width.
-_MOST_NAMES = 0.65
-#: Text does not become smaller than so many points where it would not fit.
+#: Maximum share of the width for the names of rows.
+_MAX_NAMES = 0.65
+#: Minimum font size, in points.
 _SMALLEST = 5.0
 
 
 def check_matplotlib() -> None:
-    """Say what to install where matplotlib is missing."""
-    try:
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib, which is not installed: pip install 'tanager[plot]'") from error
+    """Raise an ImportError with the command to install matplotlib if it is missing."""
+    import_optional("matplotlib", "plotting")
 
 
 def new_axes(width: float, height: float) -> Any:
@@ -47,7 +45,7 @@ def new_axes(width: float, height: float) -> Any:
 
 
 def background(ax: Any, *, outside: bool = False) -> Color:
-    """Return the color that text in the axes, or outside of them, stands on."""
+    """Return the background color inside the axes, or outside of them."""
     from matplotlib.colors import to_rgb, to_rgba
 
     figure = ax.figure.get_facecolor()
@@ -59,37 +57,37 @@ def background(ax: Any, *, outside: bool = False) -> Color:
 
 
 def gray(ax: Any, level: float, *, outside: bool = False) -> Color:
-    """Return a shade between the color of text, which is 0, and that of the background, which is 1.
+    """Return a shade between the text color (level 0) and the background color (level 1).
 
-    These are black and white unless a style says otherwise; text that would not stand out from the background is black on
-    light, and white on dark.
+    These are black and white unless the matplotlib style sets others. If the text color has too little contrast, black is
+    used on light and white on dark backgrounds.
     """
     import matplotlib as mpl
     from matplotlib.colors import to_rgb
 
     behind = background(ax, outside=outside)
     ink = to_rgb(mpl.rcParams["text.color"])
-    if abs(_lightness(ink) - _lightness(behind)) < _LEAST_CONTRAST:
+    if abs(_lightness(ink) - _lightness(behind)) < _MIN_CONTRAST:
         ink = (1.0, 1.0, 1.0) if _is_dark(behind) else (0.0, 0.0, 0.0)
-    # The eye tells dark shades less well apart than light ones.
+    # Dark shades are harder to distinguish than light ones.
     return _mixed(behind, ink, 0.85 * level if _is_dark(behind) else level)
 
 
 def hue(ax: Any, color: str) -> Color | str:
-    """Return one of our colors: as it is on a light background, and lighter on a dark one."""
+    """Return a color unchanged for a light background, and lighter for a dark one."""
     from matplotlib.colors import to_rgb
 
     return _mixed((1.0, 1.0, 1.0), to_rgb(color), 0.4) if is_dark(ax) else color
 
 
 def shade(ax: Any, strength: float) -> Color:
-    """From pale gray to strong blue, so that edges nobody believes in can be seen, too."""
+    """Return a color from pale gray to strong blue, so that weak edges are visible, too."""
     pale, strong = ((0.3, 0.33, 0.37), (0.55, 0.77, 1.0)) if is_dark(ax) else _ON_LIGHT
     return _mixed(strong, pale, float(strength))
 
 
 _ON_LIGHT = ((0.75, 0.78, 0.82), (0.13, 0.35, 0.62))
-_LEAST_CONTRAST = 0.35
+_MIN_CONTRAST = 0.35
 
 
 def _mixed(color: Color, other: Color, share: float) -> Color:
@@ -103,7 +101,7 @@ def _lightness(color: Color) -> float:
 
 
 def is_dark(ax: Any) -> bool:
-    """Say whether axes have a dark background."""
+    """Return whether axes have a dark background."""
     return _is_dark(background(ax))
 
 
@@ -112,12 +110,12 @@ def _is_dark(color: Color) -> bool:
 
 
 def thickness(strength: float) -> float:
-    """Return how thick a line of a strength from 0 to 1 is, in points."""
+    """Return the width of a line of a strength from 0 to 1, in points."""
     return THIN + (THICK - THIN) * float(strength)
 
 
 def short(label: Any, most: int = 32) -> str:
-    """Return a label as a line that is not too long: where it is, its middle is left out, since ends tell names apart."""
+    """Return a label in one line of at most `most` characters; the middle is left out, because both ends distinguish names."""
     text = display_label(label)
     if len(text) <= most:
         return text
@@ -126,9 +124,9 @@ def short(label: Any, most: int = 32) -> str:
 
 
 def distinct(labels: Iterable[Any], most: int = 32) -> list[str]:
-    """Return labels as short lines that differ if the labels do, as far as that goes.
+    """Return labels shortened to one line each, distinct for distinct labels as far as possible.
 
-    Where what is left out is what differs, the beginning and the end that all long ones share are left out instead.
+    If shortening makes labels equal, their common beginning and end are left out instead.
     """
     texts = [display_label(label) for label in labels]
     found = [short(text, most) for text in texts]
@@ -143,20 +141,21 @@ def distinct(labels: Iterable[Any], most: int = 32) -> list[str]:
 
 
 def _n_shared(texts: list[str]) -> int:
-    """Return how many characters all texts begin with."""
+    """Return the length of the common prefix of all texts."""
     return sum(1 for _ in takewhile(lambda found: len(set(found)) == 1, zip(*texts, strict=False)))
 
 
 def text_width(text: str) -> float:
-    """Return the width of a text in font sizes; dollar signs are dollar signs."""
+    """Return the width of the longest line of a text in font sizes; dollar signs do not start math."""
     import matplotlib as mpl
 
     settings: Any = mpl.rcParams
-    return _text_width(text, str([settings[f"font.{name}"] for name in _FONT_SETTINGS]))
+    font = str([settings[f"font.{name}"] for name in _FONT_SETTINGS])
+    return max(_text_width(line, font) for line in text.split("\n"))
 
 
 @lru_cache(maxsize=4096)
-def _text_width(text: str, font: str) -> float:  # noqa: ARG001  # another font, another width
+def _text_width(text: str, font: str) -> float:  # noqa: ARG001  # part of the cache key
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -167,26 +166,26 @@ def _text_width(text: str, font: str) -> float:  # noqa: ARG001  # another font,
 
 
 def fitting_size(ax: Any, width: float, height: float) -> float:
-    """Return the font size, at most the usual one, at which so many font sizes fit the axes in both directions."""
+    """Return the font size, at most the default, at which `width` x `height` font sizes fit into the axes."""
     extent = ax.get_window_extent()
     to_points = POINTS_PER_INCH / ax.figure.dpi
     return float(min(FONT_SIZE, extent.width * to_points / width, extent.height * to_points / height))
 
 
 def shape_of(ax: Any) -> float:
-    """Return the width of axes over their height."""
+    """Return the aspect ratio (width / height) of axes."""
     extent = ax.get_window_extent()
     return float(extent.width / extent.height)
 
 
 def write(ax: Any, x: float, y: float, text: str, **options: Any) -> Any:
-    """Write text into axes as it is."""
+    """Write text into axes without interpreting it as math."""
     style = {"parse_math": False, "va": "center", "fontsize": FONT_SIZE, "color": gray(ax, 0.0)}
     return ax.text(x, y, text, **{**style, **options})
 
 
 def quiet(ax: Any, *, left: bool = True) -> None:
-    """Leave of the frame only the lower side and, if asked for, the left, both in light gray."""
+    """Hide the frame except for the bottom and, if `left`, the left side, and color these light gray."""
     for side in ("top", "right") if left else ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left") if left else ("bottom",):
@@ -198,7 +197,7 @@ def quiet(ax: Any, *, left: bool = True) -> None:
 def titled(
     ax: Any, title: str, x_label: str | None = None, y_label: str | None = None, size: float = FONT_SIZE + 1
 ) -> None:
-    """Write the title to the left, above the axes, and what the axes are."""
+    """Set the title, aligned to the left, and the axis labels."""
     ink = gray(ax, 0.35, outside=True)
     size = within(ax, title, size)
     ax.set_title(title, fontsize=size, loc="left", parse_math=False, color=gray(ax, 0.0, outside=True))
@@ -209,16 +208,18 @@ def titled(
 
 
 def within(ax: Any, text: str, size: float) -> float:
-    """Return the size at which a text that begins at the left of the axes ends with the figure, about."""
+    """Return the font size at which a text that starts at the left of the axes approximately fits into the figure."""
     names = [tick.get_text() for tick in ax.get_yticklabels()]
     taken = max((text_width(name) for name in names if name), default=2.0) * INCH
-    room = 1.29 * ax.get_window_extent().width / ax.figure.dpi - taken - 0.3  # before axes make way for their labels
+    room = (
+        1.29 * ax.get_window_extent().width / ax.figure.dpi - taken - 0.3
+    )  # the layout has not made room for labels yet
     return float(max(min(size, room * POINTS_PER_INCH / text_width(text)), _SMALLEST))
 
 
 def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> None:
-    """Name the rows of a picture, from above; in narrow axes long names are shortened, so that room is left for the rows."""
-    room = _MOST_NAMES * ax.get_window_extent().width / ax.figure.dpi / INCH
+    """Label the rows of a plot from top to bottom; in narrow axes long names are shortened."""
+    room = _MAX_NAMES * ax.get_window_extent().width / ax.figure.dpi / INCH
     fitting = [short(x, max(8, int(len(x) * room / text_width(x)))) if text_width(x) > room else x for x in labels]
     ax.set_yticks(range(len(labels)), fitting, fontsize=FONT_SIZE)
     for i, tick in enumerate(ax.get_yticklabels()):
@@ -229,10 +230,10 @@ def named_rows(ax: Any, labels: list[str], pale: list[bool] | None = None) -> No
 
 
 def legend(ax: Any, entries: list[tuple[Any, str]], **options: Any) -> None:
-    """Add a legend without a frame: lines and their texts, whatever these begin with."""
+    """Add a legend without a frame; texts may begin with an underscore."""
     lines = [line for line, _ in entries]
     style = {"fontsize": FONT_SIZE * 0.9, "frameon": False, "handlelength": 1.6, "labelcolor": gray(ax, 0.25)}
-    found = ax.legend(lines, ["?"] * len(lines), **style, **options)  # matplotlib would leave out "_this"
+    found = ax.legend(lines, ["?"] * len(lines), **style, **options)  # matplotlib would skip labels like "_this"
     found.get_title().set_color(gray(ax, 0.0))
     for text, (_, label) in zip(found.get_texts(), entries, strict=True):
         text.set_parse_math(False)
@@ -240,7 +241,7 @@ def legend(ax: Any, entries: list[tuple[Any, str]], **options: Any) -> None:
 
 
 def draw_key(ax: Any, y: float, size: float, strengths: list[tuple[float, str]], what: str = "") -> None:
-    """Draw lines of some strengths, from 0 to 1, with what they stand for beside them."""
+    """Plot a key of line widths: lines of some strengths, from 0 to 1, with their labels."""
     x = 0.0
     for strength, text in strengths:
         width = thickness(strength) * size / FONT_SIZE

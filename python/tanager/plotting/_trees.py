@@ -1,4 +1,4 @@
-"""Pictures of what an average over trees believes: all edges as a matrix, and the most probable tree."""
+"""Plots of a posterior over trees: the matrix of edge probabilities, and the most probable tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._style import (
     write,
 )
 
-#: Between the columns of a tree, relative to the font size.
+#: Gap between the columns of a tree, in font sizes.
 _GAP = 4.0
 
 
@@ -37,18 +37,18 @@ def _posterior_of(source: Any) -> TreePosterior:
         return found
     if hasattr(source, "fit"):
         check_is_fitted(source)
-    raise TypeError(f"a TBMATANClassifier or its posterior_ can be drawn, but a {type(source).__name__} came")
+    raise TypeError(f"posterior: expected a TBMATANClassifier or a TreePosterior, got {type(source).__name__}")
 
 
 def plot_edges(posterior: Any, ax: Any = None) -> Any:
-    """Draw the posterior probabilities of all edges between features as a matrix of shades.
+    """Plot the posterior probabilities of all edges between features as a heat map.
 
     Parameters
     ----------
     posterior : TreePosterior or TBMATANClassifier
         A fitted `TBMATANClassifier`, or its ``posterior_``.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure that is large enough for all names.
+        Axes to plot into; None creates a new figure of suitable size.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def plot_edges(posterior: Any, ax: Any = None) -> Any:
     if ax is None:
         side = max(2.0, n * LINE * INCH) + max(map(text_width, names)) * INCH
         ax = new_axes(side + 1.2, side)
-    # The diagonal is no edge, and stays empty.
+    # The diagonal has no edges and stays empty.
     shown = np.ma.masked_array(values, mask=np.eye(n, dtype=bool))
     dark = is_dark(ax)
     ax.set_facecolor(gray(ax, 0.92))
@@ -84,16 +84,17 @@ def plot_edges(posterior: Any, ax: Any = None) -> Any:
 
 
 def plot_map_tree(posterior: Any, ax: Any = None) -> Any:
-    """Draw the most probable tree between the features, with edges as thick as they are probable.
+    """Plot the most probable tree between the features; the width of an edge shows its posterior probability.
 
-    The tree grows from a feature in its middle to the right. Trees have no direction: any feature could be the root.
+    The root is on the left. Edges have no direction: any feature could be the root, and a central one is chosen.
 
     Parameters
     ----------
     posterior : TreePosterior or TBMATANClassifier
         A fitted `TBMATANClassifier`, or its ``posterior_``.
     ax : matplotlib Axes or None, default=None
-        Where to draw; by default a new figure that is large enough. In small axes the names are small, but never overlap.
+        Axes to plot into; None creates a new figure of suitable size. In small axes the font shrinks, so names never
+        overlap.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def plot_map_tree(posterior: Any, ax: Any = None) -> Any:
     size = FONT_SIZE if ax is None else fitting_size(ax, width + 0.5, height)
     if ax is None:
         ax = new_axes(width * INCH + 0.2, height * INCH + 0.4)
-    # One unit is one font size, in both directions, or more where there is room.
+    # One unit is at least one font size, in both directions.
     ax.set_xlim(-0.5, width)
     ax.set_ylim(height - LINE, -LINE)
     ax.set_axis_off()
@@ -122,7 +123,7 @@ def plot_map_tree(posterior: Any, ax: Any = None) -> Any:
             start = lefts[columns[parent]] + text_width(names[parent]) + 0.4
             _draw_edge(ax, (start, rows[parent] * LINE), (x - 0.4, y), probabilities[parent, child], size / FONT_SIZE)
     draw_key(ax, (max(rows) + 1.25) * LINE, size, [(p, f"{p:g}") for p in (1.0, 0.5, 0.1)])
-    title = f"most probable tree, of probability {posterior._shown_probability()}"
+    title = f"most probable tree, probability {posterior._shown_probability()}"
     ax.set_title(title, fontsize=size + 1, loc="left")
     return ax
 
@@ -142,7 +143,7 @@ def _draw_edge(ax: Any, start: tuple[float, float], end: tuple[float, float], pr
 
 
 def _rooted(edges: list[tuple[int, int]], n: int) -> list[int | None]:
-    """Return the parent of every node, from a root in the middle of the tree, so that it has few columns."""
+    """Return the parent of every node; the root is in the middle of the tree, so it has few columns."""
     neighbors: list[list[int]] = [[] for _ in range(n)]
     for u, v in edges:
         neighbors[u].append(v)
@@ -156,7 +157,7 @@ def _rooted(edges: list[tuple[int, int]], n: int) -> list[int | None]:
 
 
 def _walk(neighbors: list[list[int]], start: int) -> tuple[list[int], list[int | None]]:
-    """Return all nodes by their distance, and the parent of each."""
+    """Return all nodes ordered by distance, and the parent of each (breadth-first search)."""
     parents: list[int | None] = [None] * len(neighbors)
     order, waiting = [], deque([start])
     while waiting:
@@ -170,7 +171,7 @@ def _walk(neighbors: list[list[int]], start: int) -> tuple[list[int], list[int |
 
 
 def _layout(parents: list[int | None]) -> tuple[list[float], list[int]]:
-    """Return row and column of every node: leaves have a row each, others the middle of their children's."""
+    """Return row and column of every node: leaves have a row each, other nodes are centered on their children."""
     children: list[list[int]] = [[] for _ in parents]
     for child, parent in enumerate(parents):
         if parent is not None:
@@ -195,7 +196,7 @@ def _layout(parents: list[int | None]) -> tuple[list[float], list[int]]:
 
 
 def _column_places(names: list[str], columns: list[int]) -> tuple[list[float], float]:
-    """Return where the names of every column begin, and the width of all, in font sizes."""
+    """Return the left edge of every column, and the total width, in font sizes."""
     places, x = [], 0.0
     for column in range(max(columns) + 1):
         places.append(x)

@@ -60,7 +60,7 @@ def test_many_rows_are_shortened(clf, rows):
     assert str(explanation).count("\nrow ") == 9
     assert str(explanation).endswith("... and 20 more rows")
     assert repr(explanation) == "<Explanation: 30 rows, 9 features, 2 classes>"
-    assert repr(explanation[4]) == f"<Explanation: row 4, {explanation.prediction[4]} predicted, 9 features, 2 classes>"
+    assert repr(explanation[4]) == f"<Explanation: row 4, predicted {explanation.prediction[4]}, 9 features, 2 classes>"
 
 
 def test_changes_of_rows_that_are_not_shown_are_not_looked_for(clf, rows, monkeypatch):
@@ -121,7 +121,7 @@ def test_waterfalls(clf, rows):
         ax = explanation.plot()
         ax.figure.canvas.draw()
         labels = [tick.get_text() for tick in ax.get_yticklabels()]
-        assert labels[0] == "before any feature"
+        assert labels[0] == "prior"
         assert labels[-3:] == [f"{rows.columns[3]} missing", f"{rows.columns[5]} missing", "sum"]
         ends = [bar.get_x() + bar.get_width() for bar in ax.patches]
         starts = [bar.get_x() for bar in ax.patches]
@@ -131,9 +131,11 @@ def test_waterfalls(clf, rows):
         own = explanation.plot(of="positive", max_features=2, ax=plt.subplots()[1])
         assert [tick.get_text() for tick in own.get_yticklabels()][3] == "5 other features"
         assert own.patches[-1].get_width() == pytest.approx(explanation.log_odds[0, 1], abs=1e-10)
-        with pytest.raises(ValueError, match=r"a waterfall shows one row, such as explanation\[0\], but there are 30"):
+        with pytest.raises(
+            ValueError, match=r"explanation: expected a single row, such as explanation\[0\], got 30 rows"
+        ):
             clf.explain(rows).plot()
-        with pytest.raises(ValueError, match="max_features must be at least 1, but is 0"):
+        with pytest.raises(ValueError, match="max_features: expected an integer >= 1, got 0"):
             explanation.plot(max_features=0)
         plt.close("all")
 

@@ -97,9 +97,9 @@ def test_legends_have_all_names():
 def test_rows_of_one_class_have_no_roc(n_classes):
     X = np.arange(12)[:, None] % n_classes
     clf = tg.NaiveBayesClassifier().fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="needs rows of the class and rows of others"):
+    with pytest.raises(ValueError, match="y: expected rows of at least two classes"):
         plot_roc(clf, X[:1], X[:1, 0])
-    with pytest.raises(ValueError, match="needs rows of the class and rows of others"):
+    with pytest.raises(ValueError, match="y: expected rows of at least two classes"):
         plot_roc(clf, X, np.full(12, 7))  # a class that it does not know
 
 
@@ -108,15 +108,15 @@ def test_roc_of_several_classifiers(two):
     other = LogisticRegression().fit(np.eye(3)[:2], ["negative", "positive"])
     curves = {"TAN": clf, "given": roc_curve(y, clf.predict_proba(X))}
     assert len({text.split(": ")[1] for text in legend_texts(plot_roc(curves, X, y))}) == 1
-    with pytest.raises(TypeError, match="a classifier is judged by rows: X and y are needed"):
+    with pytest.raises(TypeError, match="X and y: required to evaluate a classifier"):
         plot_roc({"one": other})
-    with pytest.raises(TypeError, match="a fitted classifier with predict_proba was expected, but a int came"):
+    with pytest.raises(TypeError, match="clf: expected a fitted classifier with predict_proba, got int"):
         plot_roc(3, X, y)
-    with pytest.raises(ValueError, match="plot_roc compares classifiers of two classes, but there are 9"):
+    with pytest.raises(ValueError, match="clf: expected classifiers with two classes, got 9"):
         plot_roc({"one": many_classes()[0]}, *many_classes()[1:])
-    with pytest.raises(ValueError, match="of must be one of the classes negative, positive, but is 'x'"):
+    with pytest.raises(ValueError, match="of: expected one of the classes 'negative', 'positive', got 'x'"):
         roc_curve(y, clf.predict_proba(X), of="x")
-    with pytest.raises(ValueError, match="max_classes must be a whole number from 1 to 6, but is 7"):
+    with pytest.raises(ValueError, match="max_classes: expected an integer from 1 to 6, got 7"):
         plot_roc(clf, X, y, max_classes=7)
 
 
@@ -187,11 +187,11 @@ def test_reliability_is_drawn(two):
     assert len(ax.patches) == 20  # the histogram
     assert ax.get_title(loc="left") == f"expected calibration error {found.calibration_error:.3f}, 479 rows"
     assert plot_reliability(found, ax=ax) is ax
-    with pytest.raises(TypeError, match="a Reliability is drawn as it is"):
+    with pytest.raises(TypeError, match="expected only with a classifier, not with a Reliability"):
         plot_reliability(found, X, y)
-    with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1, but is 0"):
+    with pytest.raises(ValueError, match="n_bins: expected an integer >= 1, got 0"):
         plot_reliability(clf, X, y, n_bins=0)
-    with pytest.raises(ValueError, match="proba must have a row for each of the 478 labels, but has 479"):
+    with pytest.raises(ValueError, match="proba: expected one row per label, 478, got 479"):
         plot_reliability(clf, X, y[:-1])
 
 
@@ -211,9 +211,7 @@ def test_search_is_drawn():
     assert "no candidate improves the score enough" in texts
     assert f"{trace.scores[1] - trace.scores[0]:+.3f}" in texts
     assert plot_search(trace, ax) is ax
-    with pytest.raises(
-        TypeError, match="a SearchTrace, or a classifier whose structure was searched for, was expected"
-    ):
+    with pytest.raises(TypeError, match="trace: expected a SearchTrace, a FitTrace or a classifier fitted by a search"):
         plot_search(tg.TANClassifier().fit(*table(3)))
 
 
@@ -248,9 +246,9 @@ def test_scores_are_drawn():
     assert len(ax.collections[0].get_offsets()) == 8
     assert ax.get_xlabel() == "log loss (smaller is better)"
     assert plot_scores(result).get_xlabel() == "accuracy (larger is better)"
-    with pytest.raises(ValueError, match="score must be one of accuracy, log_loss, but is 'auc'"):
+    with pytest.raises(ValueError, match="score: expected one of 'accuracy', 'log_loss', got 'auc'"):
         plot_scores(result, "auc")
-    with pytest.raises(TypeError, match="a CrossValidation was expected, but a dict came"):
+    with pytest.raises(TypeError, match="result: expected a CrossValidation, got dict"):
         plot_scores({})
 
 
@@ -287,7 +285,7 @@ def test_learning_curves_are_those_of_a_plain_loop():
     np.testing.assert_allclose(
         found.mean["TANClassifier"]["accuracy"], found.to_frame().groupby("size")["accuracy"].mean()
     )
-    assert "means for 10, 42, 84 training rows" in repr(found)
+    assert "mean scores for 10, 42, 84 training rows" in repr(found)
 
 
 def test_every_class_is_in_every_training_set():
@@ -318,12 +316,12 @@ def test_learning_curve_is_drawn():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sizes": [1]}, "sizes must be from 2, the number of classes, to 84 training rows, but one is 1"),
-        ({"sizes": [2000]}, "sizes must be from 2, the number of classes, to 84 training rows, but one is 2000"),
-        ({"sizes": [1.5]}, "sizes must be whole numbers, or shares above 0 and at most 1, but one is 1.5"),
-        ({"sizes": [50, 20]}, r"sizes must be at least one, and grow, but are \[50, 20\]"),
-        ({"test_size": 1.0}, "test_size must be between 0 and 1, but is 1.0"),
-        ({"n_splits": 0}, "n_splits must be a whole number of at least 1, but is 0"),
+        ({"sizes": [1]}, "sizes: expected from 2 .the number of classes. to 84 training rows, got 1"),
+        ({"sizes": [2000]}, "sizes: expected from 2 .the number of classes. to 84 training rows, got 2000"),
+        ({"sizes": [1.5]}, "sizes: expected integers, or fractions above 0 and up to 1, got 1.5"),
+        ({"sizes": [50, 20]}, r"sizes: expected at least one size, in increasing order, got \[50, 20\]"),
+        ({"test_size": 1.0}, "test_size: expected a number between 0 and 1, both excluded, got 1.0"),
+        ({"n_splits": 0}, "n_splits: expected an integer >= 1, got 0"),
     ],
 )
 def test_settings_of_learning_curves(settings, message):
@@ -332,8 +330,8 @@ def test_settings_of_learning_curves(settings, message):
 
 
 def test_learning_curves_need_rows():
-    with pytest.raises(TypeError, match="classifiers are judged by rows: X and y are needed"):
+    with pytest.raises(TypeError, match="X and y: required to evaluate classifiers"):
         plot_learning_curve(tg.NaiveBayesClassifier())
     found = learning_curve(tg.NaiveBayesClassifier(), *table(2, 60), sizes=[20], n_splits=1, random_state=0)
-    with pytest.raises(TypeError, match="a LearningCurve is drawn as it is"):
+    with pytest.raises(TypeError, match="expected only with classifiers, not with a LearningCurve"):
         plot_learning_curve(found, n_splits=3)
