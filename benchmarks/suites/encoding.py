@@ -41,22 +41,14 @@ def string_frame(work: Workload) -> tuple[Any, Any]:
 def _measure(report: Report, storage: str, frame: Any, y: Any, repeats: int) -> None:
     import pandas as pd
 
-    from tanager._encoding.encoder import encode_labels, learn_encoding, read_table
+    from tanager._encoding.encoder import EncodingSettings, encode_labels, learn_encoding, read_table
 
     labels, codes = encode_labels(y)
     model: Any = make("tanager", "naive_bayes").fit(frame, y)
 
     def learn() -> object:
-        return learn_encoding(
-            read_table(frame),
-            y_codes=codes,
-            n_classes=len(labels),
-            weights=None,
-            numeric_features="float",
-            discretizer=None,
-            categories=None,
-            threads=1,
-        )
+        settings = EncodingSettings(discretizer=None)
+        return learn_encoding(read_table(frame), settings, y_codes=codes, n_classes=len(labels), weights=None)
 
     times = race(
         {

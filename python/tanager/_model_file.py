@@ -12,16 +12,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from . import _core, discretize, parameters, structure
-from ._encoding.encoder import ColumnEncoder, Encoder
+from . import _core, averaging, classifiers, discretize, parameters, structure
+from ._encoding.column_encoder import ColumnEncoder, Order
+from ._encoding.encoder import Encoder
 from ._encoding.schema import Schema
 from ._learning.contract import FEATURE_ATTRIBUTES, ExtraAttributes, FittedModel
 from ._learning.traces import FitTrace
 from ._utils.validation import MAX_CELLS
-from .averaging._mp import MpAverage, MpPredictor
+from .averaging._mp import MpPredictor
 from .classifiers._base import BaseClassifier
 from .exceptions import ModelFileError, ModelFileNotFoundError
 from .network._network import LazyPredictor
+
+#: The order of categories as model files name it, and the other way round.
+_STORED_ORDERS: dict[Order, str] = {"sorted": "", "dtype": "dtype", "declared": "user"}
+_ORDERS = {stored: order for order, stored in _STORED_ORDERS.items()}
 
 _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model", "_predictor")
 
@@ -73,12 +78,12 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(clf)
-    if type(clf) not in _estimators().values():
+    if _estimator(type(clf).__name__) is not type(clf):
         raise ValueError(f"a model file holds tanager's own classifiers, not a {type(clf).__name__}; pickle keeps any")
-    if isinstance(clf._core_model, MpAverage):
-        raise ValueError(  # noqa: TRY004  # the model is wrong, not the type of an argument
-            f"a model file cannot hold a model of equivalent_sample_size={clf._core_model.equivalent_sample_size:g}, which "
-            "only mpmath can predict with; pickle keeps it"
+    if not clf._describe().is_storable:
+        raise ValueError(
+            f"a model file cannot store a model with equivalent_sample_size={clf._core_model.equivalent_sample_size:g}, which "
+            "only mpmath can predict with; use pickle"
         )
     if with_counts and clf.counts_ is None:
         raise ValueError("this model was loaded from a file without counts, so that none can be saved")
@@ -92,11 +97,12 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
             None if column.kind == "interval" else _type_name(column.categories, f"the categories of {name!r}")
             for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True)
         ],
-        "declared": [column.declared for column in clf._encoder.columns],
+        "declared": [_STORED_ORDERS[column.order] for column in clf._encoder.columns],
         "shown": {name: values.tolist() for name, values in _shown(clf).items()},
         "dependence_threshold": clf.__dict__.get("dependence_threshold_"),
     }
-    return _build(clf, json.dumps(settings), clf.counts_ if with_counts else None, clf._schema.feature_names, _storable)
+    counts = clf._separate_counts() if with_counts else None
+    return _build(clf, json.dumps(settings), counts, clf._schema.feature_names, _storable)
 
 
 def from_model(model: _core.Model) -> BaseClassifier:
@@ -112,8 +118,10 @@ _MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, Rec
 
 
 def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
-    kind = settings["estimator"]
-    clf = _estimators()[kind](**_read_params(kind, settings["params"]))
+    estimator = _estimator(settings["estimator"])
+    if estimator is None:
+        raise ValueError(f"there is no classifier {settings['estimator']!r:.50}")
+    clf: BaseClassifier = estimator(**_read_params(settings["estimator"], settings["params"]))
     clf._check_settings()
     if not isinstance(model.classifier, clf._core_type):
         raise TypeError(f"a {type(clf).__name__} cannot predict with a {type(model.classifier).__name__}")
@@ -121,10 +129,10 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     kinds = zip(model.features, settings["category_types"], settings["declared"], strict=True)
     for (name, labels, cuts), dtype, declared in kinds:
         names.append(name)
-        if declared not in {"", "dtype", "user"}:
+        if declared not in _ORDERS:
             raise ValueError(f"categories cannot be declared by {declared!r}")
         if cuts is None:
-            columns.append(ColumnEncoder("category", categories=_array(labels or [], dtype), declared=declared))
+            columns.append(ColumnEncoder("category", categories=_array(labels or [], dtype), order=_ORDERS[declared]))
         else:
             columns.append(ColumnEncoder("interval", cuts=cuts))
     classes = _array(model.classes, settings["class_type"])
@@ -134,7 +142,7 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     threshold = settings.get("dependence_threshold")
     if threshold is not None and (type(threshold) not in (int, float) or not threshold >= 0):
         raise ValueError(f"a threshold of dependence must be a number that is not negative, but is {threshold!r:.50}")
-    clf._adopt(schema, encoder, classes, replace(_learned(model), attributes=shown, threshold=threshold))
+    clf._adopt(schema, encoder, classes, replace(clf._restored(model), attributes=shown, threshold=threshold))
     return clf
 
 
@@ -156,11 +164,11 @@ def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     if not clf._is_fitted():
         return state
     state = {name: value for name, value in state.items() if name not in _LEARNED}
-    if isinstance(clf._core_model, MpAverage):
+    if not clf._describe().is_storable:
         return {**state, "_average": clf._core_model}
     # Names and labels are pickled beside the model, so that texts in their place need only be unique.
     names = [str(i) for i in range(clf._schema.n_features)]
-    state["_model"] = _build(clf, "", clf.counts_, names, _any_as_text).to_bytes()
+    state["_model"] = _build(clf, "", clf._separate_counts(), names, _any_as_text).to_bytes()
     if isinstance(clf._predictor, LazyPredictor):
         state["_max_cells"] = clf._predictor.max_cells
     return state
@@ -175,7 +183,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
         average = state.pop("_average")
         found = FittedModel(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
     else:
-        found = _learned(_core.Model.from_bytes(state.pop("_model")))
+        found = clf._restored(_core.Model.from_bytes(state.pop("_model")))
         if isinstance(found.predictor, LazyPredictor):
             found.predictor.max_cells = state.pop("_max_cells", MAX_CELLS)
     _check_fit(found, state)
@@ -212,16 +220,6 @@ def _check_fit(found: FittedModel, state: dict[str, Any]) -> None:
         )
 
 
-def _learned(model: _core.Model) -> FittedModel:
-    core = model.classifier
-    predictor = model.predictor
-    if isinstance(core, _core.Tbmatan):
-        return FittedModel(core, predictor, core.counts)  # an average over trees holds its counts itself
-    if isinstance(core, _core.Network):
-        return FittedModel(core, LazyPredictor(core, predictor), model.counts)
-    return FittedModel(core, predictor, model.counts)
-
-
 def _build(
     clf: BaseClassifier, settings: str, counts: _core.CountSet | None, names: list[str], convert: Any
 ) -> _core.Model:
@@ -232,8 +230,6 @@ def _build(
         for name, column in zip(names, clf._encoder.columns, strict=True)
     ]
     classes = [convert(label, i, "a class") for i, label in enumerate(clf.classes_.tolist())]
-    if isinstance(clf._core_model, _core.Tbmatan):
-        counts = None  # it holds them itself
     return _core.Model.build(clf._core_model, features, classes, settings, counts)
 
 
@@ -339,11 +335,8 @@ def _settings_classes() -> dict[str, type]:
     return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
 
 
-def _estimators() -> dict[str, type[BaseClassifier]]:
-    from .averaging import AODEClassifier, TBMATANClassifier
-    from .classifiers._bayes_net import BayesNetClassifier
-    from .classifiers._shortcuts import KDBClassifier, NaiveBayesClassifier, TANClassifier
-
-    averages = (AODEClassifier, TBMATANClassifier)
-    known = (*averages, BayesNetClassifier, KDBClassifier, NaiveBayesClassifier, TANClassifier)
-    return {cls.__name__: cls for cls in known}
+def _estimator(name: Any) -> type[BaseClassifier] | None:
+    """Return the classifier of this name; None if there is none."""
+    modules = (classifiers, averaging)
+    known = [getattr(module, item) for module in modules for item in module.__all__]
+    return next((cls for cls in known if issubclass(cls, BaseClassifier) and cls.__name__ == name), None)

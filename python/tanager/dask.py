@@ -1,8 +1,7 @@
-"""Learning and predicting on a Dask cluster: counts of partitions add up to those of the whole table.
+"""Fitting and predicting on a Dask cluster.
 
-Learning is one map, in which the workers count their partitions, and one tree of sums; structure and parameters are learned
-where `fit` is called, from what arrives there: a table of counts, however many rows there were. Needs Dask:
-``pip install 'tanager[dask]'``.
+Workers count their partitions, and the counts are added up in a tree. Structure and parameters are fitted in the process that
+calls `fit`, from counts whose size does not depend on the number of rows. Requires Dask: ``pip install 'tanager[dask]'``.
 """
 
 from __future__ import annotations
@@ -13,48 +12,51 @@ from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from . import _core
 from ._streams.counts import Counted, CountedPart, RecountedPart
 from ._streams.cuts import CutPart
 from ._streams.encoding import NeedsCuts
+from ._streams.plan import StreamPlan
+from ._utils.random import draw_seed
 from .classifiers._base import BaseClassifier
 
 try:
     import dask
     from dask.delayed import Delayed, delayed
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("tanager.dask needs Dask: pip install 'tanager[dask]'", name="dask") from error
+    raise ModuleNotFoundError(
+        "tanager.dask needs dask; install it with: pip install 'tanager[dask]'", name="dask"
+    ) from error
 
 __all__ = ["fit", "predict", "predict_log_proba", "predict_proba"]
 
-#: How many neighbors are added up by one task: few enough that their tables fit into a worker's memory together.
+#: How many parts one task adds up: few enough that their tables fit into the memory of a worker.
 _FAN_IN = 8
 
 Clf = TypeVar("Clf", bound=BaseClassifier)
 
 
 def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = None) -> Clf:
-    """Learn from a table that is spread over the workers of a cluster.
+    """Fit a classifier on data that is distributed over the workers of a cluster.
 
-    The model is that of ``clf.fit`` on the whole table, bit for bit, whatever the partitions, and so are categories and
-    classes that only some partitions have. Two things are as in `fit_stream` instead: where columns of numbers are cut, and
-    that sums of weights with a fraction may differ in their last bits.
+    The model is the same as that of ``clf.fit`` on the whole dataset, bit for bit, for any partitions; categories and classes
+    may occur in only some of them. There are two exceptions, as in `fit_stream`: the cut points of numeric columns, and the last
+    bits of sums of fractional weights.
 
     Parameters
     ----------
     clf : classifier
-        What `fit_stream` can learn; it is fitted in place.
+        One that supports `fit_stream`; it is fitted in place.
     X : dask DataFrame, dask Array or sequence of Delayed tables
         The rows.
     y : str, dask Series, dask Array or None
-        Name of the class column of X; or the classes themselves, in the same partitions as X. None if X is a sequence whose
-        items are tuples ``(table, classes)`` or ``(table, classes, weights)``.
+        Name of the class column of X; or the classes, in the same partitions as X. None if X is a sequence of tuples
+        ``(table, classes)`` or ``(table, classes, weights)``.
     sample_weight : str, dask Series, dask Array or None, default=None
-        Name of a column of weights, or the weights, as y.
+        Name of a column of weights, or the weights, as for y.
     classes : array-like or None, default=None
-        All classes, if others than those that appear are to be known, or none but these.
+        All classes, if some may not occur, or if any other label is to be an error.
 
     Returns
     -------
@@ -62,9 +64,8 @@ def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = N
 
     Notes
     -----
-    Every pass over the rows computes X anew; with `KDB` or columns of numbers there is more than one, for which
-    ``X.persist()`` keeps the table in the workers' memory. A worker that is lost takes nothing with it: its partitions are
-    counted again elsewhere, and no task changes what another one may still need.
+    Every pass over the rows computes X again. `KDB` and numeric columns need more than one pass; call ``X.persist()`` first to
+    keep the data in the memory of the workers. If a worker is lost, its partitions are counted again elsewhere.
 
     Examples
     --------
@@ -83,21 +84,23 @@ def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = N
     clf._check_settings()
     clf._check_stream(True)
     partitions, class_column, weight_column = _partitions(X, y, sample_weight)
-    learner = delayed(clone(clf))
+    plan = clf._stream_plan()
     columns = (class_column, weight_column)
-    counted = _add_up(_count, partitions, learner, *columns, classes, {})
+    counted = _add_up(_count, partitions, delayed(plan), *columns, classes, {})
     if isinstance(counted, NeedsCuts):
-        found = _add_up(_find_cuts, partitions, learner, *columns)
-        counted = _add_up(_count, partitions, learner, *columns, classes, delayed(found.cuts()))
+        if plan.random_state is not None:  # one seed for all partitions; each draws its own sample from it
+            plan = replace(plan, random_state=draw_seed(plan.random_state))
+        cut_points = _add_up(_find_cuts, partitions, delayed(plan), *columns).cuts()
+        counted = _add_up(_count, partitions, delayed(plan), *columns, classes, delayed(cut_points))
     result = counted.result()
 
     def recount(families: list[tuple[int, list[int]]]) -> _core.CountSet:
         known = delayed(replace(result, counts=None))
-        again = _add_up(_recount, partitions, learner, known, families, *columns)
+        again = _add_up(_recount, partitions, delayed(plan), known, families, *columns)
         if again.n_rows != counted.n_rows:
             raise ValueError(
                 f"every pass over the partitions must give the same rows, but one gave {counted.n_rows:,} and the next "
-                f"{again.n_rows:,}: persist the table first"
+                f"{again.n_rows:,}; call X.persist() first"
             )
         counts: _core.CountSet = again.counts
         return counts
@@ -107,14 +110,14 @@ def fit(clf: Clf, X: Any, y: Any, *, sample_weight: Any = None, classes: Any = N
 
 
 def predict_proba(clf: BaseClassifier, X: Any) -> Any:
-    """Return the probability of every class for rows that are spread over a cluster; nothing is computed yet.
+    """Return the probability of every class, lazily, for data that is distributed over a cluster.
 
     Parameters
     ----------
     clf : classifier
-        A fitted one.
+        A fitted classifier.
     X : dask DataFrame or dask Array
-        The rows. Of a DataFrame the columns that the classifier knows are taken, in any order.
+        The rows. The columns of a DataFrame may be in any order; columns that are not features are ignored.
 
     Returns
     -------
@@ -125,7 +128,7 @@ def predict_proba(clf: BaseClassifier, X: Any) -> Any:
 
 
 def predict_log_proba(clf: BaseClassifier, X: Any) -> Any:
-    """Return the logarithm of what `predict_proba` returns; nothing is computed yet.
+    """Return the logarithm of the probability of every class, lazily.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ def predict_log_proba(clf: BaseClassifier, X: Any) -> Any:
 
 
 def predict(clf: BaseClassifier, X: Any) -> Any:
-    """Return the most probable class of every row, as `predict_proba` returns probabilities; nothing is computed yet.
+    """Return the most probable class of every row, lazily.
 
     Parameters
     ----------
@@ -146,7 +149,7 @@ def predict(clf: BaseClassifier, X: Any) -> Any:
     Returns
     -------
     dask Series or dask Array
-        Named like the class column that was learned from.
+        A Series has the name of the class column.
     """
     return _predict(clf, X, "predict")
 
@@ -157,24 +160,24 @@ _Source = tuple[list[Delayed], "str | None", "str | None"]
 
 
 def _partitions(X: Any, y: Any, sample_weight: Any) -> _Source:
-    """Return the partitions as batches of a stream, and the names of the class column and of that of weights."""
+    """Return the partitions as batches of a stream, and the names of the class and weight columns."""
     if _is_frame(X):
         if isinstance(y, str) and (sample_weight is None or isinstance(sample_weight, str)):
             return list(X.to_delayed()), y, sample_weight
         parts = [X.to_delayed()]
         for what, given in (("y", y), ("sample_weight", sample_weight)):
-            if isinstance(given, str):  # beside another one that is no column
+            if isinstance(given, str):  # while the other one is a Series
                 given = X[given]  # noqa: PLW2901
             if given is not None:
                 parts.append(_aligned(given, what, len(parts[0])))
         if isinstance(y, str):
             parts[0] = X.drop(columns=[y]).to_delayed()
         if isinstance(sample_weight, str):
-            raise TypeError("sample_weight must be a dask Series where y is one, but is the name of a column")
+            raise TypeError("sample_weight: expected a dask Series since y is one, got the name of a column")
         return _zipped(parts, y), None, None
     if _is_array(X):
         if X.ndim != 2:
-            raise ValueError(f"X must be a table of two dimensions, but has {X.ndim}")
+            raise ValueError(f"X: expected two dimensions, got {X.ndim}")
         whole = X.rechunk({1: -1})
         parts = [whole.to_delayed().ravel()]
         for what, given in (("y", y), ("sample_weight", sample_weight)):
@@ -185,33 +188,31 @@ def _partitions(X: Any, y: Any, sample_weight: Any) -> _Source:
         for what, given in (("y", y), ("sample_weight", sample_weight)):
             if given is not None and not isinstance(given, str):
                 raise TypeError(
-                    f"{what} must be the name of a column where X is a sequence of tables, but is of type "
+                    f"{what}: expected the name of a column since X is a sequence of tables, got an object of type "
                     f"{type(given).__name__}"
                 )
         return list(X), y, sample_weight
     raise TypeError(
-        "X must be a dask DataFrame, a dask Array or a sequence of Delayed tables, but is of type "
-        f"{type(X).__name__}: use clf.fit for a table in memory"
+        "X: expected a dask DataFrame, a dask Array or a sequence of Delayed tables, got an object of type "
+        f"{type(X).__name__}; use clf.fit for in-memory data"
     )
 
 
 def _aligned(values: Any, what: str, n_partitions: int) -> Any:
     if not _is_frame(values) or values.ndim != 1:
         raise TypeError(
-            f"{what} must be the name of a column or a dask Series where X is a dask DataFrame, but is of type "
+            f"{what}: expected the name of a column or a dask Series since X is a dask DataFrame, got an object of type "
             f"{type(values).__name__}"
         )
     if values.npartitions != n_partitions:
-        raise ValueError(
-            f"{what} must have the partitions of X, but X has {n_partitions} and {what} {values.npartitions}"
-        )
+        raise ValueError(f"{what}: expected the {n_partitions} partitions of X, got {values.npartitions}")
     return values.to_delayed()
 
 
 def _blocks(values: Any, what: str, X: Any) -> Any:
     if not _is_array(values) or values.ndim != 1:
         raise TypeError(
-            f"{what} must be a dask Array of one dimension where X is a dask Array, but is of type "
+            f"{what}: expected a one-dimensional dask Array since X is a dask Array, got an object of type "
             f"{type(values).__name__}"
         )
     known = not (np.isnan(X.shape[0]) or np.isnan(values.shape[0]))
@@ -220,13 +221,13 @@ def _blocks(values: Any, what: str, X: Any) -> Any:
     if known and values.chunks[0] != X.chunks[0]:
         values = values.rechunk((X.chunks[0],))
     if values.npartitions != X.npartitions:
-        raise ValueError(f"{what} must have the chunks of X, but X has {X.npartitions} and {what} {values.npartitions}")
+        raise ValueError(f"{what}: expected the {X.npartitions} chunks of X, got {values.npartitions}")
     return values.to_delayed()
 
 
 def _zipped(parts: list[Any], y: Any) -> list[Delayed]:
     if y is None:
-        raise ValueError("y must be the name of the class column or the classes, but is None")
+        raise ValueError("y: expected the name of the class column or the classes, got None")
     together = delayed(_as_tuple)
     return [together(*together_parts) for together_parts in zip(*parts, strict=True)]
 
@@ -236,7 +237,7 @@ def _as_tuple(*parts: Any) -> tuple[Any, ...]:
 
 
 def _is_frame(value: Any) -> bool:
-    """Whether it is a dask DataFrame or Series; asked without importing them, since arrays do without pandas."""
+    """Return whether a value is a dask DataFrame or Series, without importing them: arrays do not need pandas."""
     return dask.is_dask_collection(value) and hasattr(value, "map_partitions") and hasattr(value, "divisions")
 
 
@@ -248,9 +249,9 @@ def _is_array(value: Any) -> bool:
 
 
 def _add_up(task: Callable[..., Any], partitions: list[Delayed], *settings: Any) -> Any:
-    """Run a task on every partition, and merge the results of neighbors until one is left; in the order of the rows."""
+    """Run a task on every partition, and merge the results of neighbors, in order, until one is left."""
     if not partitions:
-        raise ValueError("the table has no partitions, so that there is nothing to learn from")
+        raise ValueError("the Dask collection has no partitions")
     run, merge = delayed(_named), delayed(_merge)
     parts = [run(task, number, partition, *settings) for number, partition in enumerate(partitions)]
     while len(parts) > 1:
@@ -259,7 +260,7 @@ def _add_up(task: Callable[..., Any], partitions: list[Delayed], *settings: Any)
 
 
 def _named(task: Callable[..., Any], number: int, rows: Any, *settings: Any) -> Any:
-    """Run a task; an error names its partition, since rows are numbered within it."""
+    """Run a task; errors name the partition, since rows are numbered within it."""
     try:
         return task(number, rows, *settings)
     except (ValueError, TypeError) as error:
@@ -270,14 +271,14 @@ def _merge(parts: list[Any]) -> Any:
     for part in parts:
         if isinstance(part, NeedsCuts):
             return part
-    # Merging leaves its parts as they are: other tasks may need them once more, after a worker was lost.
+    # Merging does not change the parts: other tasks may need them again if a worker is lost.
     return reduce(lambda total, part: total.merge(part), parts)
 
 
 def _count(
-    _number: int, rows: Any, clf: BaseClassifier, y: str | None, weight: str | None, classes: Any, cuts: dict[int, Any]
+    _number: int, rows: Any, plan: StreamPlan, y: str | None, weight: str | None, classes: Any, cuts: dict[int, Any]
 ) -> CountedPart | NeedsCuts:
-    part = CountedPart(clf, y, weight, classes, cuts)
+    part = CountedPart(plan, y, weight, classes, cuts)
     try:
         part.add(rows)
     except NeedsCuts as needs:
@@ -285,8 +286,8 @@ def _count(
     return part
 
 
-def _find_cuts(number: int, rows: Any, clf: BaseClassifier, y: str | None, weight: str | None) -> CutPart:
-    part = CutPart(clf, y, weight, number)
+def _find_cuts(number: int, rows: Any, plan: StreamPlan, y: str | None, weight: str | None) -> CutPart:
+    part = CutPart(plan, y, weight, number)
     part.add(rows)
     return part
 
@@ -294,13 +295,13 @@ def _find_cuts(number: int, rows: Any, clf: BaseClassifier, y: str | None, weigh
 def _recount(
     _number: int,
     rows: Any,
-    clf: BaseClassifier,
+    plan: StreamPlan,
     counted: Counted,
     families: list[tuple[int, list[int]]],
     y: str | None,
     weight: str | None,
 ) -> RecountedPart:
-    part = RecountedPart(clf, counted, families, y, weight)
+    part = RecountedPart(plan, counted, families, y, weight)
     part.add(rows)
     return part
 
@@ -331,8 +332,8 @@ def _predict(clf: BaseClassifier, X: Any, method: str) -> Any:
         chunks = (whole.chunks[0], (len(classes),))
         return whole.map_blocks(_predict_block, model, method, chunks=chunks, dtype=np.float64)
     raise TypeError(
-        f"X must be a dask DataFrame or a dask Array of two dimensions, but is of type {type(X).__name__}: use "
-        f"clf.{method} for a table in memory"
+        f"X: expected a dask DataFrame or a two-dimensional dask Array, got an object of type {type(X).__name__}; use "
+        f"clf.{method} for in-memory data"
     )
 
 
@@ -346,7 +347,7 @@ def _predict_frame(rows: Any, clf: BaseClassifier, method: str) -> Any:
 
 
 def _series(labels: Any, clf: BaseClassifier, index: Any) -> Any:
-    """Labels as a pandas series, of one type for all partitions, also of those without rows."""
+    """Return labels as a pandas Series, of the same type for all partitions, including empty ones."""
     import pandas as pd
 
     kind = object if labels.dtype.kind in "OU" else labels.dtype

@@ -404,7 +404,7 @@ def check_learned(clf, rows: ref.Rows) -> None:
     fitted = Fitted(clf, rows, None if clf.class_prior is None else np.asarray(clf.class_prior))
     if not hasattr(clf, "network_"):
         return
-    structure = clf._structure()
+    structure = clf._structure_learner()
     OF_STRUCTURES[type(structure).__name__][1](fitted, structure)
     parameters = pa.resolve_parameters(clf.parameters)
     OF_PARAMETERS[type(parameters).__name__][1](fitted, parameters)
@@ -420,5 +420,5 @@ def expected_log_joint(clf, rows: ref.Rows, codes) -> np.ndarray:
 
 def needs_rows(clf) -> bool:
     return hasattr(clf, "parameters") and (
-        clf._structure()._needs_rows or pa.resolve_parameters(clf.parameters)._needs_rows
+        clf._structure_learner()._needs_rows or pa.resolve_parameters(clf.parameters)._needs_rows
     )

@@ -1,3 +1,3 @@
-"""Any table as small integer codes."""
+"""Encoding: tables of any type become small integer codes."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the encoder knows of one column: its categories or its cut points."""
+"""The encoder of one column: its categories or its cut points."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -10,20 +10,48 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._utils.typing import MISSING_CODE, Codes, Recoding, missing_code
+from .._utils.typing import MISSING_CODE, Codes, Floats, Recoding, missing_code
 from ..discretize import interval_labels
 from .columns import EXACT, CodedColumn, Column, NumberColumn, ObjectColumn, is_missing
 from .matching import OtherTypes, meaning
 
-# Whether categories have an order of their own: no, by the column's type, or by the user (then they never grow).
-Declared = Literal["", "dtype", "user"]
+#: The order of a column's categories: sorted, that of the column's type, or that of the user, who declared them all.
+Order = Literal["sorted", "dtype", "declared"]
 
-MAX_VALUES = 65534
+#: The maximum number of values of a feature: 16 bits, less the code of missing values.
+MAX_VALUES = MISSING_CODE - 1
 _NO_CATEGORIES: npt.NDArray[Any] = np.empty(0, dtype=object)
 
 
+class EncodedColumn:
+    """The codes of a column, and the values that have no code.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 or uint16
+    find_unknown : callable or None, default=None
+        Returns values without a code, at least one if there are any; None if all values have one.
+    """
+
+    __slots__ = ("_find_unknown", "codes")
+
+    def __init__(self, codes: Codes, find_unknown: Callable[[], list[Any]] | None = None) -> None:
+        self.codes = codes
+        self._find_unknown = find_unknown
+
+    @property
+    def may_have_unknown(self) -> bool:
+        """Whether there may be unknown values; quick to tell, while `unknown` looks at the rows."""
+        return self._find_unknown is not None
+
+    @property
+    def unknown(self) -> list[Any]:
+        """Values that occur in the column but have no code; not necessarily all of them."""
+        return [] if self._find_unknown is None else self._find_unknown()
+
+
 class ColumnEncoder:
-    """One column's codes. Immutable.
+    """Encodes one column by its categories or its cut points. Immutable.
 
     Parameters
     ----------
@@ -31,9 +59,10 @@ class ColumnEncoder:
     categories : ndarray, default=None
         The categories in the order of their codes.
     cuts : ndarray of float64, default=None
-        Increasing; code i means cuts[i-1] < x <= cuts[i].
-    declared : {"", "dtype", "user"}, default=""
-        Who gave the categories their order: nobody (they are sorted), the column's type, or the user.
+        Cut points, ascending; code i means cuts[i-1] < x <= cuts[i].
+    order : {"sorted", "dtype", "declared"}, default="sorted"
+        Whether the categories are sorted, are in the order of the column's type, or were declared by the user; declared
+        categories never grow.
     """
 
     def __init__(
@@ -41,23 +70,23 @@ class ColumnEncoder:
         kind: Literal["category", "interval"],
         *,
         categories: npt.NDArray[Any] | None = None,
-        cuts: npt.NDArray[np.float64] | None = None,
-        declared: Declared = "",
+        cuts: Floats | None = None,
+        order: Order = "sorted",
     ) -> None:
         self.kind = kind
-        self.declared = declared
+        self.order = order
         self.categories = _NO_CATEGORIES
-        self.cuts: npt.NDArray[np.float64] | None = None
+        self.cuts: Floats | None = None
         if kind == "interval":
             self.cuts = np.array(cuts, dtype=np.float64)
         elif categories is not None:
-            # What nobody can write to need not be copied; the core makes such arrays.
+            # An array that nobody else can write to need not be copied; the core makes such arrays.
             is_shared = categories.flags.writeable or categories.base is not None
             self.categories = np.array(categories) if is_shared else categories
         self._complete()
 
     def labels(self) -> list[Any]:
-        """Return what every code means: a category, or an interval as text; None if no value is known."""
+        """Return the meaning of every code: a category, or an interval as text; [None] if no value is known."""
         if self.cuts is None:
             return self.categories.tolist() if len(self.categories) else [None]
         return interval_labels(self.cuts)
@@ -69,7 +98,7 @@ class ColumnEncoder:
 
     @cached_property
     def integer_book(self) -> _core.CodeBook | None:
-        """The codes of integers, if all categories are integers (or there are none)."""
+        """The codes of integers, if all categories are integers (or there are no categories)."""
         if self.cuts is not None or (self.categories.dtype.kind not in "iub" and len(self.categories)):
             return None
         return _core.CodeBook(self.categories.astype(np.int64))
@@ -84,40 +113,34 @@ class ColumnEncoder:
     def _other_types(self) -> OtherTypes:
         return OtherTypes(self.index)
 
-    def encode(self, column: Column, label: str, *, match: bool = False) -> tuple[Codes, Callable[[], Iterable[Any]]]:
+    def encode(self, column: Column, label: str, *, match: bool = False) -> EncodedColumn:
         """Encode a column.
 
         Parameters
         ----------
         column : Column
         label : str
-            What messages call the column.
+            The name of the column in messages.
         match : bool, default=False
-            Whether values that are unknown get the code of a category that equals them but for its type.
-
-        Returns
-        -------
-        codes : ndarray of uint8 or uint16
-        unknown : callable
-            Returns the values that are there but have no code; ``list`` itself if there can be none.
+            Whether an unknown value gets the code of a category that equals it except for the type, such as "1" for 1.
         """
         if self.cuts is not None:
             column = _spelled_numbers(column, label) if match else column
-            return _core.apply_cuts(column.floats(label), self.cuts), list
+            return EncodedColumn(_core.apply_cuts(column.floats(label), self.cuts))
         if isinstance(column, NumberColumn):
             coded = self._encode_numbers(column)
             if coded is not None:
-                codes, absent = coded
-                return codes, (lambda: _unknown_numbers(column, codes)) if absent else list
-        # Where "True" is known, but True is not, it matters which of the objects that equal 1 are truth values.
+                codes, has_unknown = coded
+                return EncodedColumn(codes, (lambda: _unknown_numbers(column, codes)) if has_unknown else None)
+        # If "True" is known, but True is not, it matters which of the objects that equal 1 are booleans.
         if match and isinstance(column, ObjectColumn) and self._other_types.knows_truths:
             return self._encode_coded(column.coded_apart(label), match=match)
         return self._encode_coded(column.coded(label), match=match)
 
     def _encode_numbers(self, column: NumberColumn) -> tuple[Codes, bool] | None:
-        """Encode numbers without a detour through their distinct values; None if the categories need it.
+        """Encode numbers without looking for their distinct values first; None if the categories require that.
 
-        Also says whether any is without a code; where cells are missing, whatever stands in their places may be.
+        Also returns whether there may be numbers without a code; the placeholder of a missing value counts as one.
         """
         values = column.values
         codes: Codes
@@ -140,11 +163,11 @@ class ColumnEncoder:
         else:
             return None
         if column.missing is not None:
-            # All bits set is the missing code; a choice by mask would take ten times as long.
+            # All bits set is the missing code; np.where would take ten times as long.
             np.bitwise_or(codes, np.negative(column.missing.astype(codes.dtype)), out=codes)
         return codes, absent
 
-    def _encode_coded(self, column: CodedColumn, *, match: bool = False) -> tuple[Codes, Callable[[], Iterable[Any]]]:
+    def _encode_coded(self, column: CodedColumn, *, match: bool = False) -> EncodedColumn:
         found = [self.index.get(value, MISSING_CODE) for value in column.values]
         if match and MISSING_CODE in found:
             other = [
@@ -154,21 +177,22 @@ class ColumnEncoder:
             found = [MISSING_CODE if code is None else code for code in other]
         table = np.array(found, dtype=np.uint16)
 
-        def unknown() -> list[Any]:
+        def find_unknown() -> list[Any]:
             known = (table != MISSING_CODE) | ~column.used()
             return [v for v, k in zip(column.values, known, strict=True) if not (k or is_missing(v))]
 
-        return _core.recode(column.codes, table, len(self.categories)), unknown if MISSING_CODE in found else list
+        codes = _core.recode(column.codes, table, len(self.categories))
+        return EncodedColumn(codes, find_unknown if MISSING_CODE in found else None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("kind", "categories", "cuts", "declared")}
+        return {name: getattr(self, name) for name in ("kind", "categories", "cuts", "order")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._complete()
 
     def _complete(self) -> None:
-        """Make the arrays constant, and count the codes: at least 1, since the core knows no feature without values."""
+        """Make the arrays read-only, and set the number of codes: at least 1, since the core knows no feature without values."""
         self.categories.setflags(write=False)
         self.cardinality = len(self.categories) or 1
         if self.cuts is not None:
@@ -177,7 +201,7 @@ class ColumnEncoder:
 
 
 def _spelled_numbers(column: Column, label: str) -> Column:
-    """Return a column whose texts that spell numbers are numbers."""
+    """Return a column in which strings that spell numbers are numbers."""
     if isinstance(column, NumberColumn) or (isinstance(column, ObjectColumn) and column.holds_numbers):
         return column
     coded = column.coded(label)
@@ -197,15 +221,20 @@ def _unknown_numbers(column: NumberColumn, codes: Codes) -> list[Any]:
     return values
 
 
-def unseen_message(label: str, value: Any) -> str:
-    """Say that a category is not known."""
-    return f"{label} holds {value!r}, which is none of the known categories"
+def unknown_category(label: str, value: Any) -> str:
+    """Return the message for a value that is not among the known categories."""
+    return f"{label} contains the unknown category {value!r}"
 
 
-def check_number(n_values: int, label: str) -> None:
-    """Refuse a feature with more values than 16 bits can tell apart."""
+def undeclared_category(label: str, value: Any) -> str:
+    """Return the message for a value that is not among the categories that the user declared."""
+    return f"{label} contains {value!r}, which is not among the categories declared for it"
+
+
+def check_n_values(n_values: int, label: str) -> None:
+    """Reject a feature with more values than 16 bits can distinguish."""
     if n_values > MAX_VALUES:
-        raise ValueError(f"{label} has {n_values} distinct values, but a feature can have at most {MAX_VALUES}")
+        raise ValueError(f"{label} has {n_values:,} distinct values; a feature can have at most {MAX_VALUES:,}")
 
 
 def learn_categories(column: Column, label: str) -> tuple[ColumnEncoder, Codes]:
@@ -213,15 +242,15 @@ def learn_categories(column: Column, label: str) -> tuple[ColumnEncoder, Codes]:
     if isinstance(column, NumberColumn):
         return _learn_numbers(column, label)
     coded = column.coded(label)
-    kept = [value for value in coded.values if not is_missing(value)]
-    values = list(dict.fromkeys(kept)) if coded.declared else kept
-    check_number(len(values), label)  # before they are sorted, which takes long for millions
-    if not coded.declared:
+    present = [value for value in coded.values if not is_missing(value)]
+    values = list(dict.fromkeys(present)) if coded.has_order else present
+    check_n_values(len(values), label)  # before sorting, which is slow for millions of values
+    if not coded.has_order:
         values = sorted_values(values)
     encoder = ColumnEncoder(
-        "category", categories=category_array(values, coded.dtype), declared="dtype" if coded.declared else ""
+        "category", categories=category_array(values, coded.dtype), order="dtype" if coded.has_order else "sorted"
     )
-    return encoder, encoder._encode_coded(coded)[0]
+    return encoder, encoder._encode_coded(coded).codes
 
 
 def _learn_numbers(column: NumberColumn, label: str) -> tuple[ColumnEncoder, Codes]:
@@ -230,9 +259,9 @@ def _learn_numbers(column: NumberColumn, label: str) -> tuple[ColumnEncoder, Cod
         values = distinct_numbers(column)
     else:
         (values,), (codes,) = _core.learn_integers(column.values)
-    check_number(len(values), label)
+    check_n_values(len(values), label)
     encoder = ColumnEncoder("category", categories=values.astype(column.values.dtype, copy=False))
-    return encoder, encoder.encode(column, label)[0] if codes is None else codes
+    return encoder, encoder.encode(column, label).codes if codes is None else codes
 
 
 def distinct_numbers(column: NumberColumn) -> npt.NDArray[Any]:
@@ -241,7 +270,7 @@ def distinct_numbers(column: NumberColumn) -> npt.NDArray[Any]:
     if column.missing is not None:
         if column.missing.all():
             return values[:0]
-        # A number that is there takes the place of what is not, which is faster than to leave those out.
+        # Replacing missing values by a number that occurs is faster than leaving them out.
         values = np.where(column.missing, values[np.argmin(column.missing)], values)
     if column.is_float:
         return _core.distinct_floats(values)
@@ -249,64 +278,63 @@ def distinct_numbers(column: NumberColumn) -> npt.NDArray[Any]:
 
 
 def encode_declared(values: Sequence[Any], column: Column, label: str) -> tuple[ColumnEncoder, Codes]:
-    """Encode a column by the categories that the user declared; others are an error."""
+    """Encode a column by the categories that the user declared; any other value is an error."""
     known = [value.item() if isinstance(value, np.generic) else value for value in values]
     if any(map(is_missing, known)):
-        raise ValueError(f"the categories declared for {label} hold a missing value")
+        raise ValueError(f"the categories declared for {label} contain a missing value")
     if len(set(known)) < len(known):
-        raise ValueError(f"the categories declared for {label} hold {_first_twice(known)!r} more than once")
-    check_number(len(known), label)
-    encoder = ColumnEncoder("category", categories=category_array(known), declared="user")
-    codes, unknown = encoder.encode(column, label)
-    for value in unknown():
-        raise ValueError(f"{label} holds {value!r}, which is none of the categories declared for it")
-    return encoder, codes
+        raise ValueError(f"the categories declared for {label} contain {_first_duplicate(known)!r} more than once")
+    check_n_values(len(known), label)
+    encoder = ColumnEncoder("category", categories=category_array(known), order="declared")
+    encoded = encoder.encode(column, label)
+    if unknown := encoded.unknown:
+        raise ValueError(undeclared_category(label, unknown[0]))
+    return encoder, encoded.codes
 
 
-def _first_twice(values: Sequence[Any]) -> Any:
+def _first_duplicate(values: Sequence[Any]) -> Any:
     return next(value for i, value in enumerate(values) if value in values[:i])
 
 
 def extend_categories(old: ColumnEncoder, column: Column, label: str) -> tuple[ColumnEncoder, Recoding]:
     """Return an encoder that also knows a column's new categories, and the new code of each old code."""
-    if old.kind == "interval" or old.declared == "user":
+    if old.kind == "interval" or old.order == "declared":
         return old, np.arange(old.cardinality, dtype=np.uint16)
     if isinstance(column, NumberColumn):
         dtype = column.values.dtype
-        return _with_categories(old, distinct_numbers(column).astype(dtype).tolist(), dtype, "", label)
+        return _with_categories(old, distinct_numbers(column).astype(dtype).tolist(), dtype, "sorted", label)
     coded = column.coded(label)
-    used = coded.used() | coded.declared
-    found = [v for v, u in zip(coded.values, used, strict=True) if u and not is_missing(v)]
-    return _with_categories(old, found, coded.dtype, "dtype" if coded.declared else "", label)
+    used = coded.used() | coded.has_order
+    values = [v for v, u in zip(coded.values, used, strict=True) if u and not is_missing(v)]
+    return _with_categories(old, values, coded.dtype, "dtype" if coded.has_order else "sorted", label)
 
 
 def join_categories(old: ColumnEncoder, other: ColumnEncoder, label: str) -> tuple[ColumnEncoder, Recoding]:
     """Return an encoder that also knows another one's categories, and the new code of each old code."""
-    if old.kind == "interval" or old.declared == "user":
+    if old.kind == "interval" or old.order == "declared":
         return old, np.arange(old.cardinality, dtype=np.uint16)
     added = other.categories.dtype if len(other.categories) else None
-    return _with_categories(old, other.categories.tolist(), added, "dtype" if other.declared else "", label)
+    order: Order = "sorted" if other.order == "sorted" else "dtype"
+    return _with_categories(old, other.categories.tolist(), added, order, label)
 
 
 def _with_categories(
-    old: ColumnEncoder, found: Sequence[Any], added: Any, declared_now: Declared, label: str
+    old: ColumnEncoder, values: Sequence[Any], added: Any, added_order: Order, label: str
 ) -> tuple[ColumnEncoder, Recoding]:
     same = np.arange(old.cardinality, dtype=np.uint16)
-    declared, dtype = old.declared, old.categories.dtype
-    if declared_now and not len(old.categories):
-        declared = declared_now
-    new = [value for value in found if value not in old.index]
+    new = [value for value in values if value not in old.index]
     if not new:
         return old, same
     known = old.categories.tolist()
-    merged = known + new if declared else sorted_values(known + new)
-    check_number(len(merged), label)
+    order = old.order if known or old.order != "sorted" else added_order
+    merged = sorted_values(known + new) if order == "sorted" else known + new
+    check_n_values(len(merged), label)
     # Integers and strings of fixed width keep a type that holds both.
     joined = None
     if added is not None:
-        before = dtype if known else added
+        before = old.categories.dtype if known else added
         joined = np.result_type(before, added) if before.kind + added.kind in _JOINED_KINDS else None
-    encoder = ColumnEncoder("category", categories=category_array(merged, joined), declared=declared)
+    encoder = ColumnEncoder("category", categories=category_array(merged, joined), order=order)
     if not known:
         return encoder, same
     return encoder, np.array([encoder.index[value] for value in known], dtype=np.uint16)
@@ -316,7 +344,7 @@ _JOINED_KINDS = {"ii", "uu", "ff", "bb", "UU", "SS"}
 
 
 def sorted_values(values: Sequence[Any]) -> list[Any]:
-    """Sort values; those that cannot be compared by type and then value, or not at all."""
+    """Return values sorted; by type first if they cannot be compared, and as they are if that fails, too."""
     try:
         return sorted(values)
     except TypeError:
@@ -328,7 +356,7 @@ def sorted_values(values: Sequence[Any]) -> list[Any]:
 
 
 def category_array(values: Sequence[Any], dtype: Any = None) -> npt.NDArray[Any]:
-    """Make an array of categories: of the given type, of booleans, integers or floats if that is what all are, or of objects."""
+    """Return an array of categories: of the given type; else of booleans, integers or floats if all are; else of objects."""
     if dtype is not None and dtype != object:
         return np.array(values, dtype=dtype)
     if dtype is None and values and all(isinstance(value, (bool, int, float)) for value in values):

@@ -1,8 +1,7 @@
-"""Columns of a table as the encoder sees them, whatever library they come from.
+"""Columns of a table, independent of the library they come from.
 
-Three kinds are enough. `NumberColumn` holds numbers as they are. `CodedColumn` holds distinct values and, for every row,
-the number of its value: that is what strings, categoricals and other objects become at once, in the core or in the
-library that owns them. `ObjectColumn` holds Python objects until it is known whether they are numbers.
+There are three types. `NumberColumn` holds numbers. `CodedColumn` holds distinct values and, for every row, the position of
+its value; strings and categoricals are read as such. `ObjectColumn` holds Python objects, which may turn out to be numbers.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ class NumberColumn:
     Parameters
     ----------
     values : ndarray of shape (n_rows,)
-        In native byte order and aligned; of any stride.
+        In native byte order and aligned, with any stride.
     missing : ndarray of bool, default=None
-        Where cells are missing; NaN is missing in any case.
+        Marks missing values; NaN is always missing.
     """
 
     def __init__(self, values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None) -> None:
@@ -46,7 +45,7 @@ class NumberColumn:
         return values if self.missing is None else np.where(self.missing, np.nan, values)
 
     def coded(self, label: str) -> CodedColumn:  # noqa: ARG002
-        """Return the column as distinct values, ascending, with their numbers."""
+        """Return the column as distinct values in ascending order and their positions."""
         values, codes = np.unique(self.values, return_inverse=True)
         codes = codes.reshape(-1).astype(np.int64)
         absent = np.zeros(len(codes), dtype=bool) if self.missing is None else self.missing.copy()
@@ -60,44 +59,44 @@ class NumberColumn:
 
 
 class CodedColumn:
-    """Distinct values, and the number of the value of every row.
+    """Distinct values, and for every row the position of its value.
 
     Parameters
     ----------
     codes : ndarray of integers
-        Numbers of values; -1 where missing.
+        Positions in `values`; -1 where missing.
     values : sequence
-        The values, by number; those that mean missing (None, NaN) may be among them.
-    declared : bool, default=False
-        Whether the column's type lists the values in an order of its own, used or not.
+        The distinct values; None and NaN among them mean missing.
+    has_order : bool, default=False
+        Whether the column's type lists the values in an order, whether they occur or not (pandas Categorical, polars Enum).
     dtype : NumPy dtype, default=None
-        What an array of the values should be of, if it was an array before.
+        The type of the array that the values come from, if any.
     """
 
     is_float = False
     is_integer = False
 
     def __init__(
-        self, codes: npt.NDArray[Any], values: Sequence[Any], *, declared: bool = False, dtype: Any = None
+        self, codes: npt.NDArray[Any], values: Sequence[Any], *, has_order: bool = False, dtype: Any = None
     ) -> None:
         self.codes = codes
         self.values = [value.item() if isinstance(value, np.generic) else value for value in values]
-        self.declared = declared
+        self.has_order = has_order
         self.dtype = dtype
 
     def floats(self, label: str) -> Floats:
         """Return the values as numbers, NaN where missing."""
         for value in self.values:
             if not (is_missing(value) or isinstance(value, (int, float))):
-                raise ValueError(f"{label} is to be read as numbers, but holds {value!r}")
+                raise ValueError(f"{label} must be numeric, but contains {value!r}")
         numbers = np.array([np.nan if is_missing(v) else float(v) for v in self.values] + [np.nan])
         return np.asarray(numbers[self.codes], dtype=np.float64)
 
     def coded(self, label: str) -> CodedColumn:
-        """Return the column itself, after a look at its values."""
+        """Return the column itself; raise if it has values that cannot be categories."""
         for value in self.values:
             if isinstance(value, complex):
-                raise ValueError(f"Complex data not supported: {label} holds {value!r}")  # noqa: TRY004
+                raise ValueError(f"Complex data not supported: {label} contains {value!r}")  # noqa: TRY004
             if isinstance(value, (dt.date, dt.time, dt.timedelta)):
                 raise TypeError(unsupported(label, f"{type(value).__name__} values such as {value!r}"))
         return self
@@ -110,19 +109,19 @@ class CodedColumn:
 
 
 class ObjectColumn:
-    """Python objects of any kind."""
+    """Python objects of any type."""
 
     def __init__(self, objects: npt.NDArray[Any]) -> None:
         self.objects = objects
         numbers = _core.object_floats(objects)
         self._numbers: Floats | None = None if numbers is None else numbers[0]
         self.holds_numbers = numbers is not None
-        # Whole numbers among objects are categories, just as integers are.
+        # Objects without fractional numbers are categories, as integers are.
         self.is_float = numbers is not None and numbers[1]
 
     @property
     def is_integer(self) -> bool:
-        """Whether all objects are whole numbers, apart from missing ones; booleans are none."""
+        """Whether all objects are integers or missing; booleans are not integers."""
         if self._numbers is None or self.is_float or np.isnan(self._numbers).all():
             return False
         return {bool, np.bool_}.isdisjoint(map(type, self.objects))
@@ -132,7 +131,7 @@ class ObjectColumn:
         return self.coded(label).floats(label) if self._numbers is None else self._numbers
 
     def coded(self, label: str) -> CodedColumn:
-        """Return the objects numbered by equality, as a dict would."""
+        """Return distinct objects and their positions; objects that are equal are one value, as in a dict."""
         try:
             codes, values = _core.number_objects(self.objects)
         except TypeError as error:
@@ -140,11 +139,11 @@ class ObjectColumn:
         return CodedColumn(codes, values).coded(label)
 
     def coded_apart(self, label: str) -> CodedColumn:
-        """Return the objects numbered by equality, but True and False apart from 1 and 0."""
+        """Return the same as `coded`, except that True and False are different from 1 and 0."""
         coded = self.coded(label)
         kinds = set(map(type, self.objects))
         if kinds.isdisjoint({bool, np.bool_}) or kinds <= {bool, np.bool_, str, type(None)}:
-            return coded  # nothing was taken for its equal of another type
+            return coded  # no boolean equals a number here
         codes, values = coded.codes.copy(), list(coded.values)
         for number, value in enumerate(coded.values):
             if not isinstance(value, (int, float, Decimal, Fraction)) or value not in (0, 1):
@@ -162,15 +161,12 @@ Column = NumberColumn | CodedColumn | ObjectColumn
 
 
 def unsupported(label: str, what: str) -> str:
-    """Say that a column cannot be used."""
-    return (
-        f"{label} holds {what}, but a feature must hold strings, categories, booleans, integers or floats; "
-        "convert or drop the column"
-    )
+    """Return the message for a column of an unsupported type."""
+    return f"{label} contains {what}; expected strings, categories, booleans, integers or floats: convert or drop the column"
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a value is one of the many ways to say nothing."""
+    """Return whether a value is missing (None, NaN, NaT, pandas.NA)."""
     if value is None:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Class labels of any hashable kind to codes."""
+"""Encoding of class labels of any hashable type."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sklearn.utils import column_or_1d
 
 from .. import _core
 from .._utils.arrays import native
+from .._utils.text import join_names
 from .._utils.typing import MISSING_CODE, Codes
-from .column_encoder import category_array, check_number, sorted_values
+from .column_encoder import category_array, check_n_values, sorted_values
 from .columns import CodedColumn, Column, is_missing
 from .readers import arrow_column, pandas_column, polars_column
 
@@ -26,18 +27,18 @@ def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[n
     Parameters
     ----------
     y : sequence, array or Series of shape (n_rows,)
-        Labels of any hashable kind, none missing.
+        Labels of any hashable type, none missing.
     classes : sequence, default=None
         All labels that may occur; by default those that do.
     first_row : int, default=0
-        The number that messages give the first of these rows, where more come before.
+        The number of the first row in messages.
 
     Returns
     -------
     classes : ndarray of shape (n_classes,)
         Sorted.
     codes : ndarray of uint8 or uint16
-        For every row, the position of its label in `classes`.
+        The position of each label in `classes`.
     """
     numbered = _number_text(y, first_row)
     if numbered is None:
@@ -47,20 +48,19 @@ def encode_labels(y: Any, classes: Any = None, *, first_row: int = 0) -> tuple[n
         numbered = _number_labels(labels, first_row)
     coded, values = numbered
     known = values if classes is None else _known_classes(classes)
-    check_number(len(known), "y")
+    check_n_values(len(known), "y")
     if coded.codes.dtype.kind == "u" and coded.values == known.tolist():
-        return known, coded.codes  # integers come sorted, with codes as small as they can be
+        return known, coded.codes  # integers are sorted already, with codes of the smallest type
     index = {value: code for code, value in enumerate(known.tolist())}
     table = np.array([index.get(value, MISSING_CODE) for value in coded.values], dtype=np.uint16)
     if classes is not None and (table == MISSING_CODE).any():
-        strangers = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING_CODE]
-        shown = ", ".join(map(repr, strangers[:5])) + (", ..." if len(strangers) > 5 else "")
-        raise ValueError(f"y holds {shown}, but the classes are {known.tolist()}")
+        unknown = [value for value, code in zip(coded.values, table, strict=True) if code == MISSING_CODE]
+        raise ValueError(f"y contains {join_names(unknown)}, but the classes are {join_names(known.tolist())}")
     return known, _core.recode(coded.codes, table, len(known))
 
 
 def _number_text(y: Any, first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]] | None:
-    """Return strings that a data frame holds by number, without a Python object per row; None for other labels."""
+    """Return string labels of a data frame without a Python object per row; None for other labels."""
     column = _text_column(y)
     if column is None or not len(column.codes):
         return None
@@ -73,12 +73,12 @@ def _number_text(y: Any, first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]
         return None
     if not used.all():
         codes = (np.cumsum(used) - 1)[codes]
-    distinct = list(dict.fromkeys(values))  # dictionaries of Arrow may hold a value twice
+    distinct = list(dict.fromkeys(values))  # dictionaries of Arrow may contain a value twice
     return CodedColumn(codes, values), category_array(sorted_values(distinct), object)
 
 
 def _text_column(y: Any) -> CodedColumn | None:
-    """Return a column of strings or of categories; None if these are other labels."""
+    """Read a column of strings or categories; None for other labels."""
     if isinstance(y, np.ndarray):
         return None
 
@@ -102,7 +102,7 @@ def _text_column(y: Any) -> CodedColumn | None:
 
 
 def label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
-    """Return the labels as a one-dimensional array that keeps the value of each."""
+    """Return labels as a one-dimensional array without changing their values."""
     if y is None:
         raise ValueError("y should be a 1d array, got None instead.")
     if issparse(y):
@@ -111,9 +111,9 @@ def label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
         raise ValueError(_no_label(np.ma.getmaskarray(y), first_row))
     labels = _exact_array(list(y)) if isinstance(y, _LISTS) else np.asarray(_plain(y))
     if labels.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y holds complex numbers")
+        raise ValueError("Complex data not supported: y contains complex numbers")
     if labels.dtype.kind == "V":
-        raise TypeError(f"y must hold one label per row, but is a structured array of {labels.dtype}")
+        raise TypeError(f"y: expected one label per row, got a structured array of type {labels.dtype}")
     if labels.ndim != 1 or len(labels) == 0:
         labels = column_or_1d(labels, warn=True)
     if len(labels) == 0:
@@ -122,7 +122,7 @@ def label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
 
 
 def _plain(y: Any) -> Any:
-    """Unwrap a Series of polars or pyarrow without turning integers into floats."""
+    """Convert a Series of polars or pyarrow without turning integers into floats."""
     if hasattr(y, "to_pylist") and hasattr(y, "null_count"):
         return _object_list(y.to_pylist()) if y.null_count else y.to_numpy(zero_copy_only=False)
     if hasattr(y, "null_count") and callable(y.null_count) and hasattr(y, "to_list"):
@@ -132,10 +132,10 @@ def _plain(y: Any) -> Any:
 
 
 def _exact_array(values: list[Any]) -> npt.NDArray[Any]:
-    """Return the array that NumPy makes of a list, or one of objects where that would change a value.
+    """Return the array that NumPy makes of a list, or an array of objects if that would change a value.
 
-    NumPy turns large integers beside smaller ones or floats into floats, booleans beside numbers into numbers, numbers
-    beside strings into strings and tuples into rows of a table; and it drops zeros at the end of strings.
+    NumPy converts large integers next to floats into floats, booleans next to numbers into numbers, numbers next to strings
+    into strings and tuples into rows of a table; and it drops null characters at the end of strings.
     """
     types = set(map(type, values))
     if any(issubclass(kind, tuple) for kind in types):
@@ -177,14 +177,14 @@ def _continuous() -> str:
 
 
 def _number_labels(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColumn, npt.NDArray[Any]]:
-    """Return the labels by number, and the distinct ones as a sorted array."""
+    """Return the labels as distinct values and positions, and the distinct labels as a sorted array."""
     kind = labels.dtype.kind
     if kind in "biu" and labels.dtype != np.uint64:
         (keys,), (found,) = _core.learn_integers(native(labels))
-        check_number(len(keys), "y")
+        check_n_values(len(keys), "y")
         values = keys.astype(labels.dtype)
         return CodedColumn(found, values.tolist()), values
-    if kind == "f" and float(abs(labels).max()) < 2**62:  # whole numbers, as was checked
+    if kind == "f" and float(abs(labels).max()) < 2**62:  # without a fraction, as was checked
         numbered, values = _number_labels(labels.astype(np.int64), first_row)
         values = values.astype(labels.dtype)
         return CodedColumn(numbered.codes, values.tolist()), values
@@ -208,7 +208,7 @@ def _number_objects(labels: npt.NDArray[Any], first_row: int) -> tuple[CodedColu
         raise TypeError(f"y: {error}") from None
     if codes.min() < 0:
         raise ValueError(_no_label(codes < 0, first_row))
-    check_number(len(values), "y")  # before they are sorted, which takes long for millions
+    check_n_values(len(values), "y")  # before sorting, which is slow for millions of labels
     coded = CodedColumn(codes, values)
     if all(isinstance(v, (int, float)) for v in coded.values) and any(v % 1 for v in coded.values):
         raise ValueError(_continuous())
@@ -220,7 +220,7 @@ def _known_classes(classes: Any) -> npt.NDArray[Any]:
     if known.dtype.kind == "O":
         values = [v.item() if isinstance(v, np.generic) else v for v in known]
         if any(map(is_missing, values)):
-            raise ValueError("classes must not hold a missing value")
+            raise ValueError("classes: expected labels, got a missing value")
         return category_array(sorted_values(list(dict.fromkeys(values))), object)
     if known.dtype.kind == "f":
         _check_float_labels(known)
@@ -228,7 +228,7 @@ def _known_classes(classes: Any) -> npt.NDArray[Any]:
 
 
 def class_name(y: Any, feature_names: list[str]) -> str:
-    """Return what the class is called: as the labels are, if they have a name that no feature has."""
+    """Return the name of the labels, or "class"; with underscores added if a feature has the same name."""
     name = getattr(y, "name", None)
     name = name if isinstance(name, str) and name else "class"
     while name in feature_names:

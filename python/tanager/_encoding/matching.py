@@ -1,9 +1,8 @@
-"""Values that are equal but for their type: which category the text "1" is where 1 was learned, and 1 where "1" was.
+"""Matching of values that equal a category except for their type, such as the string "1" for the category 1.
 
-Python's equality comes first, and knows that 1, 1.0 and True are one. What it does not find may be text that spells a
-number or a truth value, or be spelled by a category that is text. The rules are those of the C++ programs: "3", "+3", "3.0"
-and "3e0" spell the number 3; "true", "True" and "TRUE" spell True, which is no number here; and text is never taken
-for other text.
+Python's equality is tried first; for it 1, 1.0 and True are the same. Otherwise a string may spell a number or a boolean that
+is a category, or the other way round. The rules are those of the C++ programs: "3", "+3", "3.0" and "3e0" spell the number 3;
+"true", "True" and "TRUE" spell True, which is not a number here; and a string never matches another string.
 """
 
 from __future__ import annotations
@@ -16,25 +15,25 @@ from typing import Any
 
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))", re.ASCII)
 _TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-# Longer whole numbers are read as floats: Python refuses very long ones, and takes long for others.
-_MOST_DIGITS = 40
+# Longer integers are read as floats: Python rejects very long ones, and is slow for others.
+_MAX_DIGITS = 40
 _SEVERAL = -1
 
 
 def meaning(text: str) -> bool | int | float | None:
-    """Return the number or the truth value that a text spells; None if it spells none."""
+    """Return the number or boolean that a string spells; None if it spells neither."""
     bare = text.strip(" \t")
     if bare in _TRUTH:
         return _TRUTH[bare]
     if _NUMBER.fullmatch(bare) is None:
         return None
-    if len(bare) <= _MOST_DIGITS and bare.lstrip("+-").isdigit():
+    if len(bare) <= _MAX_DIGITS and bare.lstrip("+-").isdigit():
         return int(bare)
     return float(bare)
 
 
 class OtherTypes:
-    """Finds categories that equal a value but for its type.
+    """Finds categories that equal a value except for its type.
 
     Parameters
     ----------
@@ -59,13 +58,13 @@ class OtherTypes:
         self.knows_truths = bool(self._by_truth)
 
     def find(self, value: Any) -> int | None:
-        """Return the code of the only category that equals a value but for its type; None if none or several do."""
+        """Return the code of the only category that equals a value except for its type; None if there is none or several."""
         if isinstance(value, str):
             meant = meaning(value)
             code = None if meant is None else self._index.get(meant)
             if code is None and type(meant) is int and abs(meant) >= 2**63 and float(meant) in self._floats:
-                return self._index[float(meant)]  # as in C++, where longer integers are read as floats
-            # The word "True" is no 1, although Python takes True for one.
+                return self._index[float(meant)]  # as in C++, which reads longer integers as floats
+            # The string "True" does not match 1, although True == 1.
             return None if isinstance(meant, bool) and code not in self._truths else code
         if isinstance(value, bool):
             found = {self._by_truth.get(value), self._by_number.get(value)} - {None}
@@ -77,21 +76,23 @@ class OtherTypes:
 
 
 def unseen_column(label: str, categories: Sequence[Any], values: Sequence[Any], n_rows: int) -> str | None:
-    """Say that none of a column's values is known, and what was; None where that need not be a mistake.
+    """Return a message that none of a column's values is known; None if that need not be a mistake.
 
     Parameters
     ----------
     label : str
-        What messages call the column.
+        The name of the column in messages.
     categories, values : sequence
-        What the model knows, and what came in its place; both without missing values.
+        The known categories and the values of the column, both without missing values.
     n_rows : int
-        How many rows have a value. A single one of the right type is just a category that is new.
+        Number of rows with a value. A single value of the right type is just a new category.
     """
     if not categories or not values or (n_rows < 2 and _families(categories) == _families(values)):
         return None
-    known, came = (f"{_kinds(found)} such as {found[0]!r:.50}" for found in (categories, values))
-    return f"every value of {label} is unseen, so it is treated as missing: the model was fitted on {known}, but got {came}"
+    known, got = (f"{_kinds(labels)} such as {labels[0]!r:.50}" for labels in (categories, values))
+    return (
+        f"every value of {label} is unseen, so it is treated as missing: the model was fitted on {known}, but got {got}"
+    )
 
 
 def _kinds(values: Sequence[Any]) -> str:

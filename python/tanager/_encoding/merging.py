@@ -1,4 +1,4 @@
-"""Fitted models put together: what each of them has counted, over the categories and classes of all."""
+"""Joining the encoders, labels and counts of several models or parts of a stream."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from .. import _core
 from .._utils.typing import Recoding
-from .column_encoder import ColumnEncoder, join_categories
+from .column_encoder import ColumnEncoder, join_categories, undeclared_category
 from .encoder import Encoder
 
 
 def join_encoders(first: Encoder, second: Encoder) -> tuple[Encoder, list[Recoding], list[Recoding]]:
-    """Return an encoder that knows the categories of both, and how the codes of each move."""
+    """Return an encoder that knows the categories of both, and the new codes of each."""
     columns, moved_first, moved_second = [], [], []
     for i, (a, b) in enumerate(zip(first.columns, second.columns, strict=True)):
         label = first.label(i)
@@ -29,20 +29,20 @@ def join_encoders(first: Encoder, second: Encoder) -> tuple[Encoder, list[Recodi
 
 def _check_alike(a: ColumnEncoder, b: ColumnEncoder, label: str) -> None:
     if a.kind != b.kind:
-        raise ValueError(f"models can be merged if they cut the same columns, but only one of them cuts {label}")
+        raise ValueError(f"cannot merge models: {label} is discretized in only one of them")
     if a.cuts is not None and not np.array_equal(a.cuts, b.cuts):  # type: ignore[arg-type]  # of intervals both
         raise ValueError(
-            f"models can be merged if they cut numbers at the same points, but {label} is cut differently: use one "
-            "discretizer on all rows first, or discretizer=None"
+            f"cannot merge models: {label} has different cut points; discretize all rows with the same discretizer first, or "
+            "set discretizer=None"
         )
-    if a.declared == "user":
+    if a.order == "declared":
         strange = [value for value in b.categories.tolist() if value not in a.index]
         if strange:
-            raise ValueError(f"{label} holds {strange[0]!r}, which is none of the categories declared for it")
+            raise ValueError(undeclared_category(label, strange[0]))
 
 
 def moved_codes(column: ColumnEncoder, joined: ColumnEncoder) -> Recoding:
-    """Return where the codes of a column are in one that knows all its categories and more."""
+    """Return the codes of a column's categories in an encoder that knows all of them."""
     if column.kind == "interval" or not len(column.categories):
         return np.arange(column.cardinality, dtype=np.uint16)
     return np.array([joined.index[value] for value in column.categories.tolist()], dtype=np.uint16)
@@ -51,7 +51,7 @@ def moved_codes(column: ColumnEncoder, joined: ColumnEncoder) -> Recoding:
 def add_counts(
     sizes: list[int], n_classes: int, parts: Sequence[tuple[_core.CountSet, list[Recoding], npt.NDArray[Any]]]
 ) -> _core.CountSet:
-    """Add counts that are over different values; each part comes with how its codes and its classes move."""
+    """Add counts over different values; each part comes with the new codes of its features and classes."""
     total: _core.CountSet | None = None
     for counts, features, classes in parts:
         moved = counts.recoded(sizes, n_classes, features, classes)
@@ -59,29 +59,15 @@ def add_counts(
             total = moved
             continue
         if (total.scope, total.families) != (moved.scope, moved.families):
-            raise ValueError("models can be merged if they count the same tables, but theirs are of different features")
+            raise ValueError("cannot merge models: they count tables of different features")
         total += moved
     if total is None:
-        raise ValueError("there is nothing to add")
+        raise ValueError("there are no counts to add")
     return total
 
 
-def check_mergeable(clf: Any, other: Any) -> None:
-    """Refuse to merge classifiers of different types or of different columns."""
-    if type(other) is not type(clf):
-        raise TypeError(f"a {type(clf).__name__} merges with its like, but a {type(other).__name__} came")
-    if not other._is_fitted():
-        return  # which is said elsewhere
-    mine, theirs = clf._schema, other._schema
-    if mine.n_features != theirs.n_features or mine.names != theirs.names:
-        raise ValueError(
-            f"models can be merged if they know the same columns, but these know {mine.feature_names} and "
-            f"{theirs.feature_names}"
-        )
-
-
 def joined_labels(known: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the labels of both, of the type that both have or as objects."""
+    """Return the labels of both arrays, of their common type or as objects."""
     if known.dtype.kind == found.dtype.kind and known.dtype.kind != "O":
         return np.concatenate([known, found])
     labels = np.empty(len(known) + len(found), dtype=object)
@@ -91,6 +77,6 @@ def joined_labels(known: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArr
 
 
 def positions_among(labels: npt.NDArray[Any], among: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
-    """Return where each label stands among others."""
+    """Return the position of each label among others."""
     position = {label: i for i, label in enumerate(among.tolist())}
     return np.array([position[label] for label in labels.tolist()], dtype=np.uint16)

@@ -15,7 +15,7 @@ from .columns import CodedColumn, Column, NumberColumn, ObjectColumn, unsupporte
 
 
 def array_column(values: npt.NDArray[Any], label: str) -> Column:
-    """Return a column for a one-dimensional array of any type."""
+    """Read a one-dimensional array of any type."""
     kind = values.dtype.kind
     if exceeds_int64(values):
         return ObjectColumn(values.astype(object))
@@ -30,18 +30,18 @@ def array_column(values: npt.NDArray[Any], label: str) -> Column:
         codes, first_rows = _core.number_fixed_strings(values)
         return CodedColumn(codes, values[first_rows].tolist(), dtype=values.dtype)
     if kind == "c":
-        raise ValueError(f"Complex data not supported: {label} holds {values.dtype}")
+        raise ValueError(f"Complex data not supported: {label} has type {values.dtype}")
     raise TypeError(unsupported(label, f"{values.dtype} values"))
 
 
 def exceeds_int64(values: npt.NDArray[Any]) -> bool:
-    """Tell whether an array holds integers of 2^63 or more, which the core does not know."""
+    """Return whether an array has integers of 2^63 or more, which the core does not support."""
     dtype = values.dtype
     return bool(dtype.kind == "u" and dtype.itemsize == 8 and values.size and values.max() > np.iinfo(np.int64).max)
 
 
 def nullable_numbers(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> Column:
-    """Return a column of numbers some of which are missing, whatever stands in their places."""
+    """Read numbers with a mask of missing values, whose placeholders are arbitrary."""
     if not exceeds_int64(values):
         return NumberColumn(native(values), missing)
     objects = values.astype(object)
@@ -50,20 +50,20 @@ def nullable_numbers(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -
 
 
 def pandas_column(series: Any, label: str) -> Column:
-    """Return a column for a pandas Series."""
+    """Read a pandas Series."""
     import pandas as pd
 
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return array_column(series.to_numpy(), label)
     if isinstance(dtype, pd.CategoricalDtype):
-        return CodedColumn(series.cat.codes.to_numpy(), series.cat.categories.tolist(), declared=True).coded(label)
+        return CodedColumn(series.cat.codes.to_numpy(), series.cat.categories.tolist(), has_order=True).coded(label)
     if isinstance(dtype, pd.ArrowDtype) or (isinstance(dtype, pd.StringDtype) and dtype.storage != "python"):
         return arrow_column(series.array.__arrow_array__(), label)
     if isinstance(dtype, pd.SparseDtype):
         return pandas_column(series.sparse.to_dense(), label)
     numpy_dtype = getattr(dtype, "numpy_dtype", None)
-    if numpy_dtype is not None and numpy_dtype.kind in "biuf":  # the nullable numbers
+    if numpy_dtype is not None and numpy_dtype.kind in "biuf":  # nullable numbers
         missing = series.isna().to_numpy(dtype=bool)
         if not missing.any():
             return array_column(series.to_numpy(dtype=numpy_dtype), label)
@@ -74,16 +74,16 @@ def pandas_column(series: Any, label: str) -> Column:
 
 
 def polars_column(series: Any, label: str) -> Column:
-    """Return a column for a polars Series."""
+    """Read a polars Series."""
     import polars as pl
 
     dtype = series.dtype
     if dtype == pl.String:
         return CodedColumn(*_core.number_arrow_strings(series.__arrow_c_stream__(None)))
     if dtype == pl.Enum:
-        return CodedColumn(_polars_codes(series), dtype.categories.to_list(), declared=True)
+        return CodedColumn(_polars_codes(series), dtype.categories.to_list(), has_order=True)
     if dtype == pl.Categorical:
-        # Which number a category has depends on all that the process has seen before, so only those here matter.
+        # The physical codes depend on all categories in the process, so only those of this column are used.
         distinct = series.drop_nulls().unique()
         book = _core.CodeBooks([_core.CodeBook(distinct.to_physical().to_numpy().astype(np.int64))])
         codes = book.encode(_polars_codes(series))[0][0].astype(np.int32)
@@ -113,7 +113,7 @@ def _polars_codes(series: Any) -> npt.NDArray[np.int64]:
 
 
 def arrow_column(column: Any, label: str) -> Column:
-    """Return a column for a pyarrow Array or ChunkedArray."""
+    """Read a pyarrow Array or ChunkedArray."""
     import pyarrow as pa
 
     if isinstance(column, pa.Array):
@@ -128,7 +128,7 @@ def arrow_column(column: Any, label: str) -> Column:
     if kind("dictionary"):
         chunks = column.unify_dictionaries().chunks if column.num_chunks > 1 else column.chunks
         codes = _joined([_arrow_codes(chunk.indices) for chunk in chunks])
-        return CodedColumn(codes, chunks[0].dictionary.to_pylist(), declared=True).coded(label)
+        return CodedColumn(codes, chunks[0].dictionary.to_pylist(), has_order=True).coded(label)
     if kind("null"):
         return CodedColumn(np.full(len(column), -1), [])
     if kind("boolean", "integer", "floating"):
@@ -142,7 +142,7 @@ def arrow_column(column: Any, label: str) -> Column:
 
 
 def _arrow_numbers(array: Any) -> npt.NDArray[Any]:
-    """Return the cells of an Arrow array of numbers or booleans; where they are null, whatever stands there."""
+    """Return the values of an Arrow array of numbers or booleans; those of nulls are arbitrary."""
     import pyarrow as pa
 
     if pa.types.is_boolean(array.type):
@@ -164,7 +164,7 @@ def _arrow_bits(bits: Any, array: Any) -> npt.NDArray[np.bool_]:
 
 
 def _arrow_codes(indices: Any) -> npt.NDArray[Any]:
-    """Return indices into a dictionary, -1 where they are null."""
+    """Return dictionary indices, -1 for nulls."""
     codes = _arrow_numbers(indices)
     if indices.null_count == 0:
         return codes
@@ -179,10 +179,10 @@ def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 def _is_arrow_type(arrow_type: Any, *names: str) -> bool:
     import pyarrow as pa
 
-    tests = [getattr(pa.types, f"is_{name}", None) for name in names]  # older versions know fewer types
+    tests = [getattr(pa.types, f"is_{name}", None) for name in names]  # older versions have fewer types
     return any(test(arrow_type) for test in tests if test is not None)
 
 
 def _object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Make an array of objects, one per value even if they are sequences themselves."""
+    """Return an array of objects, one per value, even if the values are sequences."""
     return np.fromiter(values, dtype=object, count=len(values))

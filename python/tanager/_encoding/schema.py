@@ -8,7 +8,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Schema:
-    """Names of the columns, if they have some, their number, and the name of the class."""
+    """Names of the columns, or None if they have no names; their number; and the name of the class."""
 
     names: list[str] | None
     n_features: int
@@ -16,5 +16,5 @@ class Schema:
 
     @cached_property
     def feature_names(self) -> list[str]:
-        """The names, or x0, x1, ... in their place."""
+        """The names; x0, x1, ... if the columns have no names."""
         return [f"x{i}" for i in range(self.n_features)] if self.names is None else self.names

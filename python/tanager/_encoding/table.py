@@ -1,4 +1,4 @@
-"""Any table, read as columns: data frames, arrays, lists of rows."""
+"""Tables of any type (data frames, arrays, lists of rows), read column by column."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .readers import array_column, arrow_column, exceeds_int64, pandas_column, p
 
 
 class Table:
-    """A table whose columns can be taken out one by one.
+    """A table whose columns can be read one by one.
 
     Attributes
     ----------
     n_rows, n_features : int
     names : list of str or None
-        Names of the columns, if all of them have one that is a string.
+        Names of the columns, if all of them are strings.
     array : ndarray or None
-        The whole table, if it is one array of numbers.
+        The whole table, if it is an array of numbers.
     """
 
     __slots__ = ("_read", "array", "n_features", "n_rows", "names")
@@ -39,7 +39,7 @@ class Table:
         self._read: Callable[[int, str], Column] | None = read
 
     def column(self, position: int) -> Column:
-        """Read a column; nothing is kept, so that only one column at a time takes memory."""
+        """Read a column; it is not cached, so only one column at a time takes memory."""
         label = self.label(position)
         if self._read is not None:
             return self._read(position, label)
@@ -47,19 +47,19 @@ class Table:
         return array_column(self.array[:, position], label)
 
     def select(self, positions: Sequence[int]) -> Table:
-        """Return a table of some of the columns, in the order of the positions."""
+        """Return a table of some columns, in the order of the positions."""
         if not positions:
             check_size(self.n_rows, 0)
         names = None if self.names is None else [self.names[i] for i in positions]
         return Table(self.n_rows, len(positions), lambda i, _: self.column(positions[i]), names=names)
 
     def label(self, position: int) -> str:
-        """Return what messages call a column."""
+        """Return the name of a column in messages."""
         return column_label(self.names, position)
 
 
 class _ArrayTable(Table):
-    """A two-dimensional array of numbers; made for every single row that is predicted, so it does next to nothing."""
+    """A two-dimensional array of numbers; single-row predictions make one per row, so it does as little as possible."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class _ArrayTable(Table):
 
 
 def column_label(names: Sequence[str] | None, position: int) -> str:
-    """Return what messages call a column."""
+    """Return the name of a column in messages."""
     return f"column {position}" if names is None else f"column {names[position]!r}"
 
 
@@ -81,12 +81,12 @@ def read_table(X: Any) -> Table:
     Parameters
     ----------
     X : table of shape (n_rows, n_features)
-        A pandas, polars or pyarrow table or another that narwhals knows, a two-dimensional array, or a list of rows.
+        A pandas, polars, pyarrow or other table that narwhals supports, a two-dimensional array, or a list of rows.
 
     Returns
     -------
     Table
-        With at least one row and one column; otherwise this raises ValueError.
+        With at least one row and one column; otherwise raises ValueError.
     """
     if type(X) is np.ndarray:
         return _read_array(X)
@@ -109,7 +109,7 @@ def _read_array(X: npt.NDArray[Any]) -> Table:
     if kind in "ibf" or (kind == "u" and not exceeds_int64(X)):
         return _ArrayTable(native(X))
     if kind == "c":
-        raise ValueError(f"Complex data not supported: the array is of {X.dtype}")
+        raise ValueError(f"Complex data not supported: the array has type {X.dtype}")
     if kind in "mMV":
         raise TypeError(unsupported("the array", f"{X.dtype} values"))
     return Table(X.shape[0], X.shape[1], lambda position, label: array_column(X[:, position], label))
@@ -138,7 +138,7 @@ def _wrong_dimension(X: npt.NDArray[Any]) -> str:
 
 
 def check_size(n_rows: int, n_features: int) -> None:
-    """Refuse a table without rows or columns, in scikit-learn's words."""
+    """Reject a table without rows or columns; the message is that of scikit-learn."""
     for count, what in ((n_rows, "sample"), (n_features, "feature")):
         if count == 0:
             raise ValueError(
@@ -152,19 +152,19 @@ def _to_array(X: Any) -> npt.NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"Expected a table or a 2D array with rows of equal length: {error}") from error
     if array.dtype.kind in "US" and isinstance(X, (list, tuple)):
-        # NumPy would turn the numbers beside strings into strings.
+        # NumPy would convert numbers next to strings into strings.
         array = np.array(X, dtype=object)
     return array
 
 
 def _read_rows(X: Any) -> Table:
-    """Read a list of rows, or what else NumPy takes for a table."""
+    """Read a list of rows, or anything else that NumPy can convert."""
     array = _to_array(X)
     if array.dtype.kind != "f" or array.ndim != 2 or not isinstance(X, (list, tuple)):
         return _read_array(array)
     if not np.abs(array).max(initial=0, where=np.isfinite(array)) >= EXACT:
         return _read_array(array)
-    # NumPy turns large integers beside other numbers into floats, which may make different ones equal.
+    # NumPy converts large integers next to floats into floats, which can make different integers equal.
     table, objects = _read_array(array), np.array(X, dtype=object)
     rounded = {j for j in range(table.n_features) if _is_rounded(objects[:, j].tolist(), array[:, j].tolist())}
     if not rounded:
@@ -182,7 +182,7 @@ def _is_rounded(given: list[Any], floats: list[float]) -> bool:
 
 
 def _read_frame(X: Any) -> Table | None:
-    """Read a data frame; None if X is none."""
+    """Read a data frame; None if X is something else."""
     from narwhals import dependencies
 
     if dependencies.is_pandas_dataframe(X):
@@ -204,7 +204,7 @@ def _read_other_frame(X: Any) -> Table | None:
     frame: Any = nw.from_native(X, pass_through=True, allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         raise TypeError(
-            f"a table in memory was expected, but a lazy {type(X).__name__} came; collect or compute it first"
+            f"expected an in-memory table, got a lazy {type(X).__name__}; call .collect() or .compute() first"
         )
     if isinstance(frame, nw.Series):
         raise ValueError(_wrong_dimension(frame.to_numpy()))  # noqa: TRY004
@@ -214,7 +214,7 @@ def _read_other_frame(X: Any) -> Table | None:
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Return some rows of a table, as a table of the same kind."""
+    """Return some rows of a table, as a table of the same type."""
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -236,7 +236,7 @@ def _frame(shape: tuple[int, int], columns: Any, read: Callable[[int, str], Colu
     check_size(*shape)
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise ValueError(f"column names must be unique, but {min(map(repr, twice))} comes more than once")
+        raise ValueError(f"column names must be unique, but {min(map(repr, twice))} occurs more than once")
     strings = [isinstance(name, str) for name in names]
     if any(strings) and not all(strings):
         kinds = sorted({type(name).__name__ for name in names})

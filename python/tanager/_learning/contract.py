@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nlargest
 from itertools import starmap
 from typing import Any, Protocol
 
@@ -33,6 +34,16 @@ Parents = list[list[int] | None]
 
 #: What to count for a learner: "singles" or "pairs", and further families as (child, parents).
 Requirements = tuple[str, list[tuple[int, list[int]]]]
+
+
+def check_requirements(
+    requirements: Requirements, feature_names: list[str], sizes: list[int], n_classes: int
+) -> Requirements:
+    """Return the requirements; raise if one of their tables would be too large."""
+    scope, families = requirements
+    largest = nlargest(2 if scope == "pairs" else 1, range(len(sizes)), key=sizes.__getitem__)
+    check_table_sizes(feature_names, sizes, n_classes, [(largest[0], largest[1:]), *families])
+    return requirements
 
 
 @dataclass(frozen=True)

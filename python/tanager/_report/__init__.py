@@ -14,7 +14,6 @@ from .. import __version__
 from .._utils.files import write_text
 from .._utils.text import display_label, distinct_labels, html_label
 from ..classifiers._base import BaseClassifier
-from ..classifiers._summary import one_line
 from ..evaluation._held_out import HeldOutScores, held_out_scores
 from .card import card_html, features_html
 from .drawing import drawing_of
@@ -51,10 +50,11 @@ def report_html(clf: BaseClassifier, scores: HeldOutScores | None = None, source
         "tables": _tables(clf, whole=whole),
         "tableNote": _table_note(clf),
     }
+    one_line = clf._describe().one_line
     parts = {
         "title": f"{display_label(clf._schema.class_name)}: report on a model",
         "heading": html_label(clf._schema.class_name),
-        "summary": html_label(f"{one_line(clf)[0].upper()}{one_line(clf)[1:]}."),
+        "summary": html_label(f"{one_line[0].upper()}{one_line[1:]}."),
         "source": "" if source is None else f"<p class=source>Model file <bdi>{html_label(source)}</bdi></p>",
         "card": card_html(clf),
         "scores": "" if scores is None else scores_html(scores),

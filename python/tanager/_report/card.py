@@ -9,7 +9,6 @@ from sklearn import config_context
 
 from .._utils.text import distinct_labels, html_label, plural
 from ..classifiers._base import BaseClassifier
-from ..classifiers._summary import kind_of, n_parameters
 from ..network._summary import mutual_information
 from ..parameters import resolve_parameters
 from .html import bar, name, table, tile
@@ -25,11 +24,12 @@ def card_html(clf: BaseClassifier) -> str:
     tiles = [tile("Features", f"{clf.n_features_in_:,}", _left_out(clf)), tile("Classes", f"{len(clf.classes_):,}")]
     if counts is not None:
         tiles.insert(0, tile("Learned from", _amount(counts.n_rows), "rows"))
-    number = n_parameters(clf)
+    description = clf._describe()
+    number = description.n_parameters
     if number is not None:
         tiles.append(tile("Parameters", f"{number:,}", "free numbers"))
     tiles += _tree_tiles(clf)
-    settings = [("method", html_label(kind_of(clf))), ("classifier", f"<code>{type(clf).__name__}</code>")]
+    settings = [("method", html_label(description.kind)), ("classifier", f"<code>{type(clf).__name__}</code>")]
     settings += [(html_label(key), f"<code>{html_label(value)}</code>") for key, value in _settings(clf)]
     return (
         f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Method and settings</h3>'
@@ -41,7 +41,7 @@ def _settings(clf: BaseClassifier) -> list[tuple[str, str]]:
     """Return all settings that a model depends on, those that were left to the classifier included."""
     settings = clf.get_params(deep=False)
     if "structure" in settings:
-        settings["structure"] = clf._structure()
+        settings["structure"] = clf._structure_learner()
     if "parameters" in settings:
         settings["parameters"] = resolve_parameters(settings["parameters"])
     of_a_run = {"n_jobs", "verbose"}

@@ -1,3 +1,3 @@
-"""Fit and predict in batches; shared by ``fit_stream`` and Dask."""
+"""Fitting and predicting in batches; used by ``fit_stream``, ``predict_stream`` and Dask."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""pyarrow datasets read batch by batch, in memory that does not grow with them."""
+"""Reading pyarrow datasets batch by batch, in constant memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-#: How many rows of a file come at a time.
+#: Rows per batch.
 BATCH_ROWS = 1 << 17
-#: How many row groups of Parquet files are decoded while one is at work, and how many batches of other files.
+#: How many row groups of Parquet files, and batches of other files, are decoded ahead.
 _GROUPS_AHEAD = 2
 _BATCHES_AHEAD = 4
 
@@ -16,14 +16,14 @@ _BATCHES_AHEAD = 4
 def read_dataset(dataset: Any, columns: Sequence[str] | None) -> Iterable[Any]:
     """Read a dataset in the order of its rows.
 
-    Left to itself, pyarrow reads ahead of whoever is slower by up to a gigabyte, and keeps all that it has read of a Parquet
-    file until its end. Here row groups are scanned one by one, each started while those before are at work.
+    By default pyarrow reads ahead by up to a gigabyte, and keeps a Parquet file in memory until its end. Here row groups are
+    scanned one by one, each started while earlier ones are processed.
 
     Parameters
     ----------
     dataset : pyarrow Dataset
     columns : sequence of str or None
-        Which columns to read; None means all.
+        The columns to read; None means all.
     """
     columns = _present(columns, dataset.schema)
     fragments = _parquet_fragments(dataset)
@@ -35,24 +35,24 @@ def read_dataset(dataset: Any, columns: Sequence[str] | None) -> Iterable[Any]:
 
 
 def read_file(file: Any, columns: Sequence[str] | None) -> Iterable[Any]:
-    """Read a ParquetFile, or some of its columns."""
+    """Read a ParquetFile, or some of its columns, in batches."""
     return file.iter_batches(batch_size=BATCH_ROWS, columns=_present(columns, file.schema_arrow))  # type: ignore[no-any-return]
 
 
 def _present(columns: Sequence[str] | None, schema: Any) -> Sequence[str] | None:
-    """Return the columns that are there: whoever needs the others sees that they are not, and can say so better."""
+    """Return the columns that exist; the caller reports those that do not."""
     return None if columns is None else [name for name in columns if name in schema.names] or None
 
 
 def _parquet_fragments(dataset: Any) -> Iterable[Any] | None:
-    """Return the files of a dataset; None if they are not Parquet, or if only some of their rows belong to it."""
+    """Return the files of a dataset; None if they are not Parquet, or if the dataset filters rows."""
     from pyarrow.dataset import ParquetFileFormat
 
     if not isinstance(getattr(dataset, "format", None), ParquetFileFormat):
         return None
     try:
         return dataset.get_fragments()  # type: ignore[no-any-return]
-    except ValueError:  # of a dataset that filters
+    except ValueError:  # the dataset filters rows
         return None
 
 
@@ -68,7 +68,7 @@ def _read_groups(dataset: Any, fragments: Iterable[Any], columns: Sequence[str] 
 
 
 def _scan(dataset: Any, group: Any, columns: Sequence[str] | None) -> Any:
-    """Begin to read a row group in the threads of pyarrow."""
+    """Start reading a row group in the threads of pyarrow."""
     from pyarrow.dataset import Scanner
 
     options = _without_cache(dataset.format.default_fragment_scan_options)
@@ -79,7 +79,7 @@ def _scan(dataset: Any, group: Any, columns: Sequence[str] | None) -> Any:
 
 
 def _without_cache(options: Any) -> Any:
-    """Return the options for reading Parquet without a cache of the file; None, for the user's own, where it has a key."""
+    """Return options that read Parquet without caching the file; None, the default options, for encrypted files."""
     from pyarrow.dataset import ParquetFragmentScanOptions
 
     if any(getattr(options, name, None) is not None for name in ("parquet_decryption_config", "decryption_properties")):

@@ -1,4 +1,4 @@
-"""Where batches come from, and what is in one: a table, the class of every row, and perhaps weights."""
+"""Sources of batches, and the content of a batch: a table, class labels and weights."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from .._encoding.schema import Schema
 from .._encoding.table import Table, read_table, take_rows
+from .._utils.text import join_names
 from .._utils.validation import check_sample_weight
 from .arrow_datasets import read_dataset, read_file
 
 
 class BatchSource:
-    """Batches that can be gone through once, or again and again.
+    """Batches that can be iterated once, or any number of times.
 
     Parameters
     ----------
     batches : iterable, pyarrow Dataset, ParquetFile or RecordBatchReader, or callable
-        A callable returns an iterable anew whenever it is called.
+        A callable returns a new iterable whenever it is called.
     """
 
     def __init__(self, batches: Any) -> None:
         if isinstance(batches, (str, bytes, os.PathLike)):
             raise TypeError(
-                "batches must be an iterable of tables, but is a path: open it first, for example with "
+                "batches: expected an iterable of tables, got a path; open it first, for example with "
                 "pyarrow.dataset.dataset(path)"
             )
         if _is_table(batches):
             raise TypeError(
-                f"batches must be an iterable of tables, but is a single {type(batches).__name__}: use fit or predict, or "
+                f"batches: expected an iterable of tables, got a single {type(batches).__name__}; use fit or predict, or "
                 "put it into a list"
             )
         self._open: Callable[[Sequence[str] | None], Iterable[Any]]
@@ -51,17 +53,17 @@ class BatchSource:
             self.can_repeat = not (isinstance(batches, Iterator) or _is_arrow(batches, "RecordBatchReader"))
         else:
             raise TypeError(
-                "batches must be an iterable of tables, a pyarrow dataset or reader, or a function that returns one of "
-                f"them, but is of type {type(batches).__name__}"
+                "batches: expected an iterable of tables, a pyarrow dataset or reader, or a function that returns one, got "
+                f"an object of type {type(batches).__name__}"
             )
 
     def open(self, columns: Sequence[str] | None = None) -> Iterator[Any]:
-        """Begin to go through the batches; sources that can read some columns alone read only those named."""
+        """Return an iterator over the batches; sources that can read single columns read only those given."""
         return iter(self._open(columns))
 
 
 def _opened(batches: Any, columns: Sequence[str] | None) -> Iterable[Any]:
-    """Return what a user's function gave, opened."""
+    """Open what a user's function returned."""
     return BatchSource(batches).open(columns)
 
 
@@ -79,9 +81,13 @@ def _is_table(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a stream: none has weight zero, but `labels` are those of all rows, and `kept` marks the others."""
+    """Some rows of a stream.
 
-    table: Table | None  # None if no row is left
+    The table and the weights have no rows of weight zero; `labels` are those of all rows, and `kept` marks the rows that
+    are in the table, or is None if all are.
+    """
+
+    table: Table | None  # None if all rows have weight zero
     labels: Any
     weights: npt.NDArray[np.float64] | None
     kept: npt.NDArray[np.bool_] | None
@@ -91,44 +97,43 @@ class Batch:
 
 
 class BatchReader:
-    """Takes batches apart; knows the columns of the first one, which all others must have.
+    """Splits batches into a table, labels and weights.
 
     Parameters
     ----------
     y : str or None
         Name of the class column; None if batches are tuples ``(X, y)`` or ``(X, y, weights)``.
     sample_weight : str or None
-        Name of the column of weights.
+        Name of the weight column.
     """
 
     def __init__(self, y: str | None, sample_weight: str | None = None) -> None:
         if y is not None and not isinstance(y, str):
             raise TypeError(
-                f"y must be the name of the class column within the batches, or None if they are tuples (X, y), but is of "
+                "y: expected the name of the class column of the batches, or None if they are tuples (X, y), got an object of "
                 f"type {type(y).__name__}"
             )
         if sample_weight is not None and not isinstance(sample_weight, str):
             raise TypeError(
-                "sample_weight must be the name of a column within the batches or None (batches may be tuples "
-                f"(X, y, weights)), but is of type {type(sample_weight).__name__}"
+                "sample_weight: expected the name of a column of the batches or None (batches may be tuples "
+                f"(X, y, weights)), got an object of type {type(sample_weight).__name__}"
             )
         if sample_weight is not None and (y is None or sample_weight == y):
             raise ValueError(
-                "sample_weight names a column beside the class column, so that y must name the class column and another "
-                f"one, but y is {y!r}"
+                f"sample_weight={sample_weight!r} names a column, so y must name another column with the classes, got y={y!r}"
             )
         self.y = y
         self.sample_weight = sample_weight
 
-    def read(self, raw: Any, first_row: int, known: Known | None) -> Batch | None:
-        """Take a batch apart that begins at a row of the stream; None if it has no rows.
+    def read(self, raw: Any, first_row: int, known: Schema | None) -> Batch | None:
+        """Return a batch that begins at a row of the stream; None if it has no rows.
 
         Parameters
         ----------
         raw : table or tuple
         first_row : int
-        known : Known or None
-            The columns of an earlier batch.
+        known : Schema or None
+            The columns of earlier batches, which this one must have as well.
         """
         X, labels, weights = self._split(raw)
         n_rows = batch_length(X, first_row)
@@ -152,15 +157,12 @@ class BatchReader:
     def _split(self, raw: Any) -> tuple[Any, Any, Any]:
         if self.y is not None:
             if isinstance(raw, tuple):
-                raise ValueError(
-                    f"y names the class column {self.y!r}, so that batches must be tables, but one is a tuple"
-                )
+                raise ValueError(f"y={self.y!r} names the class column, so batches must be tables, got a tuple")
             return raw, None, None
         if not isinstance(raw, tuple) or len(raw) not in {2, 3}:
-            what = f"a tuple of {len(raw)}" if isinstance(raw, tuple) else f"of type {type(raw).__name__}"
+            what = f"a tuple of {len(raw)}" if isinstance(raw, tuple) else f"a {type(raw).__name__}"
             raise ValueError(
-                "without y, the name of the class column, batches must be tuples (X, y) or (X, y, weights), but one is "
-                f"{what}"
+                f"without y, the name of the class column, batches must be tuples (X, y) or (X, y, weights), got {what}"
             )
         return raw if len(raw) == 3 else (*raw, None)
 
@@ -182,34 +184,26 @@ class BatchReader:
         return Batch(table, labels, weights, kept, n_rows, names, n_features)
 
 
-@dataclass(frozen=True)
-class Known:
-    """The columns of the batches so far."""
-
-    names: list[str] | None
-    n_features: int
-
-
 def column_names(X: Any) -> list[Any] | None:
-    """Return the names of a table's columns; None if it has none."""
+    """Return the names of the columns of a table; None if they have no names."""
     if _is_arrow(X, "RecordBatch") or _is_arrow(X, "Table"):
         return list(X.schema.names)
     if isinstance(X, (np.ndarray, list, tuple)):
         return None
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
-    except ValueError:  # two of one name
-        return list(X.columns)  # `read_table` says what is wrong with them
+    except ValueError:  # duplicate names
+        return list(X.columns)  # `read_table` raises the error
     return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
 
 
 def batch_length(X: Any, first_row: int | None = None) -> int:
-    """Return the number of rows of a batch; its place in the stream is for messages."""
+    """Return the number of rows of a batch; `first_row` is for messages."""
     try:
         return int(X.num_rows) if _is_arrow(X, "RecordBatch") else len(X)
     except TypeError:
-        where = "one" if first_row is None else f"that at row {first_row}"
-        raise TypeError(f"batches must be tables, but {where} is of type {type(X).__name__}") from None
+        where = "" if first_row is None else f" at row {first_row}"
+        raise TypeError(f"batches: expected tables, got an object of type {type(X).__name__}{where}") from None
 
 
 def _native_column(X: Any, name: str) -> Any:
@@ -221,36 +215,31 @@ def _native_column(X: Any, name: str) -> Any:
 def _check_present(names: list[Any] | None, wanted: list[str], first_row: int, kind: str) -> None:
     if names is None:
         raise ValueError(
-            f"the class column is named {wanted[0]!r}, but the batch at row {first_row} is a {kind} without names of "
-            "columns: pass tuples (X, y) instead"
+            f"y={wanted[0]!r} names the class column, but the batch at row {first_row} is a {kind} without column names; pass "
+            "tuples (X, y) instead"
         )
-    for name, what in zip(wanted, ("class column", "column of weights"), strict=False):
+    for name, what in zip(wanted, ("class column", "weight column"), strict=False):
         if name not in names:
             raise ValueError(
-                f"the {what} {name!r} is not among the columns of the batch at row {first_row}: {_listed(names)}"
+                f"the {what} {name!r} is not among the columns of the batch at row {first_row}: {join_names(names)}"
             )
 
 
-def _in_known_order(table: Table, known: Known, first_row: int) -> Table:
-    """Return the table with its columns as in the first batch."""
+def _in_known_order(table: Table, known: Schema, first_row: int) -> Table:
+    """Return the table with its columns in the order of the first batch."""
     if table.names == known.names and table.n_features == known.n_features:
         return table
     if table.names is None or known.names is None:
         if (table.names is None) != (known.names is None):
-            raise ValueError(f"batches must all name their columns or none, but that at row {first_row} differs")
+            raise ValueError(f"either all batches or none must have column names; the batch at row {first_row} differs")
         raise ValueError(
-            f"the batch at row {first_row} has {table.n_features} columns of features, but those before have "
-            f"{known.n_features}"
+            f"the batch at row {first_row} has {table.n_features} features, but earlier batches have {known.n_features}"
         )
     lacking = [name for name in known.names if name not in table.names]
     beyond = [name for name in table.names if name not in known.names]
     if lacking or beyond:
-        parts = [f"lacks {_listed(lacking)}"] * bool(lacking) + [f"has {_listed(beyond)} beyond them"] * bool(beyond)
+        parts = [f"lacks {join_names(lacking)}"] * bool(lacking) + [f"also has {join_names(beyond)}"] * bool(beyond)
         raise ValueError(
-            f"all batches must have the columns of the first, but the batch at row {first_row} {' and '.join(parts)}"
+            f"all batches must have the same columns, but the batch at row {first_row} {' and '.join(parts)}"
         )
     return table.select([table.names.index(name) for name in known.names])
-
-
-def _listed(names: Sequence[Any], most: int = 8) -> str:
-    return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")

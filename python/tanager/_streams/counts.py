@@ -1,11 +1,11 @@
-"""Rows counted part by part: parts of a table, in one process or in many, add up to what the whole would have given."""
+"""Counts of parts of a stream, in one process or in many; merged, they equal the counts of all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +14,16 @@ from .. import _core
 from .._encoding.encoder import Encoder
 from .._encoding.labels import class_name, encode_labels
 from .._encoding.schema import Schema
+from .._utils.text import join_names
 from .._utils.typing import Floats, Recoding
-from .batches import Batch, BatchReader, Known
+from .batches import Batch, BatchReader
 from .encoding import GrowingClasses, GrowingEncoder
-
-if TYPE_CHECKING:
-    from ..classifiers._base import BaseClassifier
+from .plan import StreamPlan
 
 
 @dataclass(frozen=True)
 class EncodedBatch:
-    """Codes of a batch, and how codes and classes counted before move to fit them."""
+    """Codes of a batch, and the new codes of features and classes that were counted before; None if unchanged."""
 
     dataset: _core.Dataset | None  # None if all rows have weight zero
     sizes: list[int]
@@ -34,51 +33,48 @@ class EncodedBatch:
 
 
 class CountedPart:
-    """What was counted of some rows: columns, categories, classes and counts. Parts merge and can be pickled.
+    """Columns, categories, classes and counts of some rows. Parts can be merged and pickled.
 
-    Parts that are merged in the order of their rows give what one part of all rows gives: categories that a column's type
-    puts into an order come in the order of their batches, all others are sorted. Counts are exact; so are sums of weights
-    within a part, row by row, and between parts as long as weights are whole numbers.
+    Parts that are merged in the order of their rows equal one part of all rows: categories ordered by a column's type are in
+    the order of the batches, all others are sorted. Counts are exact; sums of weights are exact as long as weights are
+    integers, and otherwise may differ between parts in their last bits.
 
     Parameters
     ----------
-    clf : classifier
-        Says what is counted, and how columns are read; need not be fitted, and stays as it is.
+    plan : StreamPlan
     y, sample_weight : str or None
         As in `fit_stream`.
     classes : array-like or None
-        All classes, if they are known.
+        All classes, if they are known beforehand.
     cuts : mapping of int to ndarray, default=None
-        Where to cut columns of numbers, by position (from `CutPart`).
+        Cut points of columns to discretize, by position (from `CutPart`).
     """
 
     def __init__(
         self,
-        clf: BaseClassifier,
+        plan: StreamPlan,
         y: str | None = None,
         sample_weight: str | None = None,
         classes: Any = None,
         cuts: Mapping[int, Floats] | None = None,
     ) -> None:
-        self._clf = clf
+        self._plan = plan
         self._reader = BatchReader(y, sample_weight)
         self._classes = GrowingClasses(classes)
-        self._encoder = GrowingEncoder(
-            clf.numeric_features, clf._resolved_discretizer(), clf.categories, cuts or {}, clf._threads()
-        )
+        self._encoder = GrowingEncoder(plan.encoding, cuts or {}, plan.threads)
         self.schema: Schema | None = None
         self.n_rows = 0
         self._weighted = False
         self._counts: _core.CountSet | None = None
 
     def add(self, raw: Any) -> None:
-        """Count a batch: a table, or a tuple ``(X, y)`` or ``(X, y, weights)`` where no class column is named."""
+        """Count a batch: a table, or a tuple ``(X, y)`` or ``(X, y, weights)`` if no class column is named."""
         self.count(self.encode(raw))
 
     def encode(self, raw: Any) -> EncodedBatch | None:
-        """Do the first half of `add`: turn a batch into codes. The second is `count`, in the same order."""
+        """Encode a batch: the first half of `add`. The second half is `count`, in the same order."""
         schema = self.schema
-        batch = self._reader.read(raw, self.n_rows, None if schema is None else Known(schema.names, schema.n_features))
+        batch = self._reader.read(raw, self.n_rows, schema)
         if batch is None:
             return None
         if schema is None:
@@ -94,28 +90,28 @@ class CountedPart:
         sizes = self._encoder.encoder.cardinalities
         weights = batch.weights
         self._weighted |= weights is not None
-        if weights is None and self._weighted:  # row by row, as weights before
+        if weights is None and self._weighted:  # so sums are rounded as before
             weights = np.ones(batch.n_rows)
         codes = codes if batch.kept is None else codes[batch.kept]
         dataset = _core.Dataset(columns, sizes, codes, n_classes, weights)
         return EncodedBatch(dataset, sizes, n_classes, moved, moved_classes)
 
     def count(self, batch: EncodedBatch | None) -> None:
-        """Add the counts of an encoded batch; None had no rows."""
+        """Add the counts of an encoded batch; None is a batch without rows."""
         if batch is None:
             return
         if batch.dataset is None:
-            # Nothing but names of classes; counts get them as soon as there is something to count.
+            # The batch only adds classes; counts that do not exist yet get them later.
             if self._counts is not None:
                 self._move(self._counts.cardinalities, batch.n_classes, None, batch.classes)
             return
         assert self.schema is not None
         if self._counts is None:
-            self._clf._check_tables(self.schema, batch.sizes, batch.n_classes)
-            self._counts = _core.CountSet(batch.sizes, batch.n_classes, *self._clf._requirements(self.schema))
+            requirements = self._plan.check(self.schema, batch.sizes, batch.n_classes)
+            self._counts = _core.CountSet(batch.sizes, batch.n_classes, *requirements)
         else:
             self._move(batch.sizes, batch.n_classes, batch.features, batch.classes)
-        self._counts.add_rows(batch.dataset, self._clf._threads())
+        self._counts.add_rows(batch.dataset, self._plan.threads)
 
     def _move(
         self, sizes: list[int], n_classes: int, features: list[Recoding] | None, classes: Recoding | None
@@ -124,7 +120,7 @@ class CountedPart:
             return
         assert self._counts is not None
         assert self.schema is not None
-        self._clf._check_tables(self.schema, sizes, n_classes)
+        self._plan.check(self.schema, sizes, n_classes)
         if features is None:
             features = [np.arange(size, dtype=np.uint16) for size in sizes]
         if classes is None:
@@ -137,7 +133,7 @@ class CountedPart:
         return Schema(batch.names, batch.n_features, name)
 
     def merge(self, other: CountedPart) -> CountedPart:
-        """Return the part of these rows and those of another that come after them; both stay as they are."""
+        """Return the part of these rows and of another part's rows, which come after them; neither part changes."""
         if other.schema is None:
             return self
         if self.schema is None:
@@ -153,8 +149,8 @@ class CountedPart:
         mine, theirs = self.schema, other.schema
         if mine.names != theirs.names or mine.n_features != theirs.n_features:
             raise ValueError(
-                f"all parts must have the same columns, but one has {mine.feature_names} and another "
-                f"{theirs.feature_names}"
+                f"all parts must have the same columns, but one has {join_names(mine.feature_names)} and another "
+                f"{join_names(theirs.feature_names)}"
             )
         self.n_rows += other.n_rows
         self._weighted |= other._weighted
@@ -175,13 +171,13 @@ class CountedPart:
         self._counts += other._counts.recoded(sizes, n_classes, moved_other, classes_other)
 
     def result(self) -> Counted:
-        """Return what learning starts from; raise if there is nothing to learn from."""
+        """Return the counts of all rows and what they refer to; raise if there are no rows."""
         if self.schema is None:
-            raise ValueError("the stream holds no rows, so that there is nothing to learn from")
+            raise ValueError("the stream has no rows")
         if self._counts is None:
-            raise ValueError("sample_weight must have a weight above zero, but all are zero")
+            raise ValueError("sample_weight: expected at least one positive weight, got only zeros")
         if not np.isfinite(self._counts.n_rows):
-            raise ValueError("sample_weight must have a finite sum, but the weights add up to infinity")
+            raise ValueError("sample_weight: expected weights with a finite sum, got weights that add up to infinity")
         assert self._classes.labels is not None
         encoder, classes = self._encoder.finish(), self._classes.labels
         return Counted(self.schema, encoder, classes, self._counts)
@@ -196,7 +192,7 @@ class CountedPart:
 
 @dataclass(frozen=True)
 class Counted:
-    """What learning starts from."""
+    """Counts of all rows, and the columns, categories and classes that they refer to."""
 
     schema: Schema
     encoder: Encoder
@@ -205,17 +201,17 @@ class Counted:
 
 
 class RecountedPart:
-    """Counts of families that were chosen after the first pass, over the categories and classes of all rows."""
+    """Counts of families that were chosen after a first pass, which found all categories and classes."""
 
     def __init__(
         self,
-        clf: BaseClassifier,
+        plan: StreamPlan,
         counted: Counted,
         families: list[tuple[int, list[int]]],
         y: str | None = None,
         sample_weight: str | None = None,
     ) -> None:
-        self._clf = clf
+        self._threads = plan.threads
         self._known = counted
         self._reader = BatchReader(y, sample_weight)
         self.n_rows = 0
@@ -225,8 +221,7 @@ class RecountedPart:
     def add(self, raw: Any) -> None:
         """Count a batch."""
         known = self._known
-        names = Known(known.schema.names, known.schema.n_features)
-        batch = self._reader.read(raw, self.n_rows, names)
+        batch = self._reader.read(raw, self.n_rows, known.schema)
         if batch is None:
             return
         codes = encode_labels(batch.labels, known.classes, first_row=self.n_rows)[1]
@@ -234,14 +229,14 @@ class RecountedPart:
         if batch.table is None:
             return
         codes = codes if batch.kept is None else codes[batch.kept]
-        columns = known.encoder.encode(batch.table, "error", self._clf._threads())
+        columns = known.encoder.encode(batch.table, "error", self._threads)
         self._weighted |= batch.weights is not None
         weights = np.ones(len(codes)) if self._weighted and batch.weights is None else batch.weights
         dataset = _core.Dataset(columns, known.encoder.cardinalities, codes, len(known.classes), weights)
-        self.counts.add_rows(dataset, self._clf._threads())
+        self.counts.add_rows(dataset, self._threads)
 
     def merge(self, other: RecountedPart) -> RecountedPart:
-        """Return the counts of both; both stay as they are."""
+        """Return the counts of both parts; neither changes."""
         joined = copy(self)
         joined.n_rows += other.n_rows
         joined.counts = self.counts + other.counts

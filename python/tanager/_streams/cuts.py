@@ -1,72 +1,65 @@
-"""Where to cut the numbers of a stream: a pass over all batches, in bounded memory, before they are counted.
+"""Cut points for the numeric columns of a stream: a pass over all batches, in bounded memory, before they are counted.
 
-Equal width needs the smallest and the largest number, equal frequency a summary that knows the rank of every number
-nearly, and cuts by minimum description length need classes beside the numbers, for which a sample of the rows stands.
-All of them are exact as long as they are small, and do not depend on where batches end.
+Equal width needs the minimum and the maximum, equal frequency approximate quantiles, and minimum description length the
+numbers with their classes, for which a random sample of rows is used. All of them are exact for small streams, and do not
+depend on where batches end.
 """
 
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._encoding.encoder import declared_categories, numeric_rule
+from .._encoding.encoder import finite_numbers, read_columns
+from .._encoding.schema import Schema
 from .._encoding.table import column_label
-from .._utils.random import resolve_seed
+from .._utils.random import draw_seed
 from .._utils.typing import Floats
 from ..discretize import EqualFrequencyDiscretizer, EqualWidthDiscretizer
-from .batches import BatchReader, Known
-from .encoding import GrowingClasses
-from .kinds import ColumnKinds
-from .sample import RowSample
-from .sketches import QuantileSummary
+from .batches import BatchReader
+from .encoding import ColumnKinds, GrowingClasses
+from .plan import StreamPlan
+from .sketches import QuantileSummary, RowSample
 
-if TYPE_CHECKING:
-    from ..classifiers._base import BaseClassifier
-
-
-#: Cuts by minimum description length come from so many rows, drawn at random where there are more.
+#: The size of the sample of rows for cut points by minimum description length.
 SAMPLE_ROWS = 100_000
 
 
 class CutPart:
-    """What must be known of some rows to cut columns of numbers. Parts merge and can be pickled.
+    """Summary of the numeric columns of some rows, from which cut points are found. Parts can be merged and pickled.
 
     Parameters
     ----------
-    clf : classifier
-        Says which columns are cut, and how.
+    plan : StreamPlan
     y, sample_weight : str or None
         As in `fit_stream`.
     part : int, default=0
-        The number of this part, where several draw rows at random.
+        The number of this part, which makes its random sample independent of others.
     """
 
-    def __init__(
-        self, clf: BaseClassifier, y: str | None = None, sample_weight: str | None = None, part: int = 0
-    ) -> None:
-        self._clf = clf
+    def __init__(self, plan: StreamPlan, y: str | None = None, sample_weight: str | None = None, part: int = 0) -> None:
+        self._settings = plan.encoding
         self._reader = BatchReader(y, sample_weight)
-        self._discretizer = clf._resolved_discretizer()
+        self._discretizer: Any = plan.encoding.discretizer
         self._classes = GrowingClasses()
-        self._known: Known | None = None
+        self._known: Schema | None = None
         self._kinds = ColumnKinds(0)
         self.n_rows = 0
-        seed = 0 if clf.random_state is None else resolve_seed(clf.random_state)
-        self._sample = RowSample(SAMPLE_ROWS, [seed() if callable(seed) else seed, part])
+        seed = 0 if plan.random_state is None else draw_seed(plan.random_state)
+        self._sample = RowSample(SAMPLE_ROWS, [seed, part])
         self._summaries: dict[int, QuantileSummary] = {}
         self._ranges: dict[int, Floats] = {}
 
     def add(self, raw: Any) -> None:
-        """Look at a batch."""
+        """Add a batch."""
         batch = self._reader.read(raw, self.n_rows, self._known)
         if batch is None:
             return
         if self._known is None:
-            self._known = Known(batch.names, batch.n_features)
+            self._known = Schema(batch.names, batch.n_features, "class")
             self._kinds = ColumnKinds(batch.n_features)
         first_row = self.n_rows
         self.n_rows += batch.n_rows
@@ -76,16 +69,14 @@ class CutPart:
         if batch.table is None:
             return
         codes = codes if batch.kept is None else codes[batch.kept]
-        declared = declared_categories(batch.table, self._clf.categories)
-        is_numeric = numeric_rule(batch.table, self._clf.numeric_features, self._discretizer)
         numbers: dict[int, Floats] = {}
-        for i in range(batch.n_features):
-            if i in declared or self._kinds.names[i] not in {None, "floats", "integers"}:
-                continue
-            label = batch.table.label(i)
-            column = self._kinds.check(i, batch.table.column(i), label, first_row)
-            if is_numeric(i, column):
-                numbers[i] = _finite(column.floats(label), label)
+        for task in read_columns(batch.table, self._settings):
+            i = task.position
+            if task.declared is not None or self._kinds.names[i] not in {None, "floats", "integers"}:
+                continue  # without reading it
+            column = self._kinds.check(i, task.column, task.label, first_row)
+            if task.role == "numeric":
+                numbers[i] = finite_numbers(column, task.label)
         self._take(numbers, codes, batch.weights)
 
     def _take(self, numbers: dict[int, Floats], codes: npt.NDArray[Any], weights: Floats | None) -> None:
@@ -102,7 +93,7 @@ class CutPart:
             self._sample.add(numbers, codes, weights)
 
     def merge(self, other: CutPart) -> CutPart:
-        """Return what is known of these rows and of those of another part that come after; both stay as they are."""
+        """Return the summary of these rows and of another part's rows, which come after them; neither part changes."""
         if other._known is None:
             return self
         if self._known is None:
@@ -136,7 +127,7 @@ class CutPart:
         self.n_rows += other.n_rows
 
     def cuts(self) -> dict[int, Floats]:
-        """Return where to cut every column of numbers, by position."""
+        """Return the cut points of every column to discretize, by position."""
         found: dict[int, Floats] = {}
         find = self._discretizer._find_cuts
         if isinstance(self._discretizer, EqualWidthDiscretizer):
@@ -152,12 +143,6 @@ class CutPart:
             for i, x in columns.items():
                 found[i] = np.empty(0) if np.isnan(x).all() else find(x, narrow, n_classes, row_weights)
         return found
-
-
-def _finite(numbers: npt.NDArray[Any], label: str) -> Floats:
-    if np.isinf(numbers).any():
-        raise ValueError(f"Input X contains infinity or a value too large to be cut into intervals: {label}")
-    return np.ascontiguousarray(numbers, dtype=np.float64)
 
 
 def _wider(a: Floats, b: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Encodings that grow with the batches of a stream, and end as learning from all rows at once would have made them."""
+"""Encodings that grow with the batches of a stream; at the end they equal those of all rows at once."""
 
 from __future__ import annotations
 
@@ -12,27 +12,96 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import (
     ColumnEncoder,
-    check_number,
+    check_n_values,
     encode_declared,
     extend_categories,
     join_categories,
     learn_categories,
+    undeclared_category,
 )
-from .._encoding.columns import CodedColumn, Column, is_missing
-from .._encoding.encoder import Encoder, declared_categories, numeric_rule
+from .._encoding.columns import CodedColumn, Column, NumberColumn, ObjectColumn, is_missing
+from .._encoding.encoder import Encoder, EncodingSettings, read_columns
 from .._encoding.labels import encode_labels
 from .._encoding.merging import joined_labels, moved_codes, positions_among
 from .._encoding.table import Table
 from .._utils.typing import Codes, Floats, Recoding
-from .kinds import ColumnKinds
 
 
-class NeedsCuts(Exception):  # a turn of events, not an error
-    """Columns of numbers are to be cut, and nothing is known of where."""
+class NeedsCuts(Exception):  # control flow, not an error
+    """A column is to be discretized, and its cut points are not known yet."""
 
     def __init__(self, label: str) -> None:
         super().__init__(label)
         self.label = label
+
+
+class ColumnKinds:
+    """The kind of values of every column, which must be the same in all batches; None until a batch has a value."""
+
+    def __init__(self, n_features: int) -> None:
+        self.names: list[str | None] = [None] * n_features
+        self._from_objects = [True] * n_features
+
+    def check(self, position: int, column: Column, label: str, first_row: int) -> Column:
+        """Note the kind of a column; raise if earlier batches had another one. Objects are returned as a CodedColumn."""
+        objects = False
+        if isinstance(column, ObjectColumn) and not column.is_float:
+            objects, is_integer = True, column.is_integer
+            column = column.coded(label)
+            column.is_integer = is_integer
+        kind = _kind_of(column, self.names[position])
+        self._note(position, kind, objects, label, f"from row {first_row} on")
+        return column
+
+    def copy(self) -> ColumnKinds:
+        """Return an independent copy."""
+        other = ColumnKinds(0)
+        other.names, other._from_objects = list(self.names), list(self._from_objects)
+        return other
+
+    def join(self, other: ColumnKinds, labels: list[str]) -> None:
+        """Note the kinds of the columns of another part of the stream."""
+        for i, kind in enumerate(other.names):
+            self._note(i, kind, other._from_objects[i], labels[i], "in another part")
+
+    def _note(self, position: int, kind: str | None, objects: bool, label: str, where: str) -> None:
+        before = self.names[position]
+        if kind is None:
+            return
+        if before is None:
+            self.names[position], self._from_objects[position] = kind, objects
+        elif kind != before:
+            # Objects may be of several kinds in one table, too; numbers to discretize may not be among them.
+            mixed = objects and self._from_objects[position] and "floats" not in {kind, before}
+            if not mixed:
+                raise ValueError(
+                    f"{label} contains {before} in the batches so far, but {kind} {where}; use the same type in all batches"
+                )
+
+
+def _kind_of(column: Column, before: str | None) -> str | None:
+    if isinstance(column, NumberColumn):
+        if column.is_float:
+            # CSV readers return NaN for a column without values in a batch, whatever its type.
+            nothing = before != "floats" and bool(np.isnan(column.floats("")).all())
+            return None if nothing else "floats"
+        return "integers" if column.is_integer else "booleans"
+    if isinstance(column, ObjectColumn):
+        return "floats"
+    if column.has_order:
+        return "categories" if column.values else None
+    kinds = {_value_kind(value) for value in column.values if not is_missing(value)}
+    return None if not kinds else kinds.pop() if len(kinds) == 1 else "objects of several types"
+
+
+def _value_kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "strings"
+    if isinstance(value, bool):
+        return "booleans"
+    if isinstance(value, float):
+        return "integral floats"  # a column with fractional floats is a float column
+    return "integers" if isinstance(value, int) else f"{type(value).__name__} values"
 
 
 class GrowingClasses:
@@ -41,7 +110,7 @@ class GrowingClasses:
     Parameters
     ----------
     declared : array-like or None
-        All labels that may come, if they are known.
+        All labels that may occur, if they are known.
     """
 
     def __init__(self, declared: Any = None) -> None:
@@ -49,7 +118,7 @@ class GrowingClasses:
         self.labels: npt.NDArray[Any] | None = None
 
     def encode(self, y: Any, n_rows: int, first_row: int) -> tuple[Codes, Recoding | None]:
-        """Return the codes of a batch, and how the codes of earlier batches move: None if they do not."""
+        """Return the codes of a batch, and the new code of each earlier code; None if these do not change."""
         found, codes = encode_labels(y, self.declared, first_row=first_row)
         if len(codes) != n_rows:
             raise ValueError(f"the batch at row {first_row} has {n_rows} rows, but {len(codes)} labels")
@@ -69,7 +138,7 @@ class GrowingClasses:
         return codes, None if len(joined) == len(before) else positions_among(before, joined)
 
     def join(self, other: GrowingClasses) -> tuple[Recoding, Recoding]:
-        """Add the labels of another part, and return how the codes of both move."""
+        """Add the labels of another part, and return the new codes of both."""
         assert self.labels is not None
         assert other.labels is not None
         before, found = self.labels, other.labels
@@ -80,27 +149,24 @@ class GrowingClasses:
     def _joined(before: npt.NDArray[Any], found: npt.NDArray[Any], where: str) -> npt.NDArray[Any]:
         text = [all(isinstance(label, str) for label in labels.tolist()) for labels in (before, found)]
         if text[0] != text[1]:
-            kinds = ["strings" if is_text else "other labels than strings" for is_text in text]
-            raise ValueError(f"the class column holds {kinds[0]} in the batches so far, but {kinds[1]} {where}")
+            kinds = ["strings" if is_text else "labels other than strings" for is_text in text]
+            raise ValueError(f"the class column contains {kinds[0]} in the batches so far, but {kinds[1]} {where}")
         return encode_labels(joined_labels(before, found))[0]
 
 
 class GrowingEncoder:
-    """The categories so far of every column.
+    """The categories of every column so far.
 
     Parameters
     ----------
-    numeric_features, discretizer, categories
-        As a classifier has them.
+    settings : EncodingSettings
     cuts : mapping of int to ndarray
-        Where to cut columns of numbers, by position; a column to be cut that is not there raises `NeedsCuts`.
+        Cut points by position of the column; a column to discretize that is not among them raises `NeedsCuts`.
     threads : int
     """
 
-    def __init__(
-        self, numeric_features: Any, discretizer: Any, categories: Any, cuts: Mapping[int, Floats], threads: int = 1
-    ) -> None:
-        self._settings = (numeric_features, discretizer, categories)
+    def __init__(self, settings: EncodingSettings, cuts: Mapping[int, Floats], threads: int = 1) -> None:
+        self._settings = settings
         self._cuts = dict(cuts)
         self._threads = threads
         self._columns: list[ColumnEncoder | None] = []  # None while no batch had a value
@@ -110,35 +176,32 @@ class GrowingEncoder:
 
     @property
     def encoder(self) -> Encoder:
-        """What is known by now."""
+        """The encoder for the batches so far."""
         assert self._known is not None
         return self._known
 
     def encode(self, table: Table, first_row: int) -> tuple[list[Codes], list[Recoding] | None]:
-        """Return the codes of a batch, and how the codes of earlier batches move: None if they do not."""
+        """Return the codes of a batch, and the new code of each earlier code; None if these do not change."""
         start = self._known is None
         if start:
             self._begin(table)
-        elif (codes := self._encode_known_integers(table)) is not None:
-            return codes, None
-        numeric_features, discretizer, categories = self._settings
-        declared = declared_categories(table, categories)
-        is_numeric = numeric_rule(table, numeric_features, discretizer)
+        elif (known := self._encode_known_integers(table)) is not None:
+            return known, None
         all_codes, recodings, grown = [], [], start
-        for i in range(table.n_features):
-            column, label = table.column(i), table.label(i)
-            if i not in declared:
+        for task in read_columns(table, self._settings):
+            i, column, label = task.position, task.column, task.label
+            self._cut_if_empty[i] = task.role == "numeric"
+            if task.declared is None:
                 column = self._kinds.check(i, column, label, first_row)
             before = self._columns[i]
-            self._cut_if_empty[i] = i not in declared and is_numeric(i, column)
             if before is None:
-                now, codes_here = self._learn_column(i, column, label, declared.get(i), self._cut_if_empty[i])
+                now, codes = self._learn_column(i, column, label, task.declared, self._cut_if_empty[i])
                 moved = np.arange(1, dtype=np.uint16)
             else:
-                now, codes_here, moved = _grow_column(before, column, label)
+                now, codes, moved = _grow_column(before, column, label)
             grown |= now is not before
             self._columns[i] = now
-            all_codes.append(codes_here)
+            all_codes.append(codes)
             recodings.append(moved)
         if grown:
             self._known = self._make(table.names)
@@ -149,15 +212,14 @@ class GrowingEncoder:
         self._kinds = ColumnKinds(table.n_features)
 
     def _encode_known_integers(self, table: Table) -> list[Codes] | None:
-        """Encode an array of integers at once, if it brings nothing new."""
+        """Encode an array of integers in one call, if all values are known."""
         array = table.array
-        if array is None or array.dtype.kind == "f" or self.encoder._books is None:
+        if array is None or array.dtype.kind == "f":
             return None
         kind = "booleans" if array.dtype.kind == "b" else "integers"
         if any(name != kind for name in self._kinds.names):
             return None
-        codes, unknown = self.encoder._books.encode(array, self._threads)
-        return None if unknown else codes
+        return self.encoder.encode_integers(array, self._threads)
 
     def _learn_column(
         self, position: int, column: Column, label: str, declared: Any, to_cut: bool
@@ -166,10 +228,10 @@ class GrowingEncoder:
             return encode_declared(declared, column, label)
         if position in self._cuts:
             encoder = ColumnEncoder("interval", cuts=self._cuts[position])
-            check_number(encoder.cardinality, label)
-            return encoder, encoder.encode(column, label)[0]
+            check_n_values(encoder.cardinality, label)
+            return encoder, encoder.encode(column, label).codes
         if self._kinds.names[position] is None:
-            return None, ColumnEncoder("category").encode(column, label)[0]
+            return None, ColumnEncoder("category").encode(column, label).codes
         if to_cut:
             raise NeedsCuts(label)
         return learn_categories(column, label)
@@ -178,7 +240,7 @@ class GrowingEncoder:
         return Encoder([ColumnEncoder("category") if c is None else c for c in self._columns], names)
 
     def finish(self) -> Encoder:
-        """Return what is known after the last batch: columns to be cut that never had a value have no cuts."""
+        """Return the encoder after the last batch; columns to discretize that never had a value get no cut points."""
         columns = [
             ColumnEncoder("interval", cuts=np.empty(0)) if column is None and to_cut else column
             for column, to_cut in zip(self._columns, self._cut_if_empty, strict=True)
@@ -186,14 +248,14 @@ class GrowingEncoder:
         return Encoder([ColumnEncoder("category") if c is None else c for c in columns], self.encoder.names)
 
     def copy(self) -> GrowingEncoder:
-        """Return another one that knows the same, to grow by itself."""
+        """Return an independent copy."""
         other = copy(self)
         other._columns, other._cut_if_empty = list(self._columns), list(self._cut_if_empty)
         other._kinds = self._kinds.copy()
         return other
 
     def join(self, other: GrowingEncoder) -> tuple[list[Recoding], list[Recoding]]:
-        """Add what another part of the stream knows, and return how the codes of both move."""
+        """Add the categories of another part of the stream, and return the new codes of both."""
         names = self.encoder.names
         labels = [self.encoder.label(i) for i in range(len(self._columns))]
         self._kinds.join(other._kinds, labels)
@@ -220,19 +282,19 @@ def _same(column: ColumnEncoder) -> Recoding:
 
 
 def _grow_column(before: ColumnEncoder, column: Column, label: str) -> tuple[ColumnEncoder, Codes, Recoding]:
-    codes, unknown = before.encode(column, label)
+    encoded = before.encode(column, label)
     if before.kind == "interval":
-        return before, codes, _same(before)
-    if isinstance(column, CodedColumn) and column.declared:
-        # A type that lists its values lists them for all rows, whether they occur or not.
+        return before, encoded.codes, _same(before)
+    if isinstance(column, CodedColumn) and column.has_order:
+        # All values that the type lists are categories, whether they occur or not.
         new = any(value not in before.index and not is_missing(value) for value in column.values)
     else:
-        new = any(True for _ in unknown())
+        new = bool(encoded.unknown)
     if not new:
-        return before, codes, _same(before)
-    if before.declared == "user":
-        for value in unknown():
-            raise ValueError(f"{label} holds {value!r}, which is none of the categories declared for it")
-        return before, codes, _same(before)
+        return before, encoded.codes, _same(before)
+    if before.order == "declared":
+        if unknown := encoded.unknown:
+            raise ValueError(undeclared_category(label, unknown[0]))
+        return before, encoded.codes, _same(before)
     grown, moved = extend_categories(before, column, label)
-    return grown, grown.encode(column, label)[0], moved
+    return grown, grown.encode(column, label).codes, moved

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array in a layout that the core reads: native byte order, aligned, floats of 32 or 64 bits."""
+    """Return an array in a layout that the core can read: native byte order, aligned, floats of 32 or 64 bits."""
     dtype = values.dtype
     if dtype.kind == "f" and dtype.itemsize not in {4, 8}:
         return values.astype(np.float32 if dtype.itemsize == 2 else np.float64)

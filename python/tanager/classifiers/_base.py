@@ -1,12 +1,11 @@
-"""What all classifiers do: encode, count, learn, predict. A subclass says what to count and how to learn from it."""
+"""The base of all classifiers: encode, count, fit, predict. A subclass defines what to count and how to fit the model."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,50 +15,65 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core
-from .._encoding.encoder import Encoder, Table, encode_labels, learn_encoding, read_table, warn_unseen
-from .._encoding.labels import class_name
-from .._encoding.merging import add_counts, check_mergeable, join_encoders, joined_labels, positions_among
+from .._encoding.encoder import Encoder, EncodingSettings, learn_encoding, warn_unseen
+from .._encoding.labels import class_name, encode_labels
+from .._encoding.merging import add_counts, join_encoders, joined_labels, positions_among
 from .._encoding.schema import Schema
-from .._encoding.table import take_rows
-from .._learning.contract import EXTRA_ATTRIBUTES, FittedModel, Predictor, Requirements, TrainingContext
+from .._encoding.table import Table, read_table, take_rows
+from .._learning.contract import (
+    EXTRA_ATTRIBUTES,
+    FittedModel,
+    Predictor,
+    Requirements,
+    TrainingContext,
+    check_requirements,
+)
 from .._learning.names import named_error
-from .._streams.fit import StreamMethods
-from .._utils.typing import Floats
-from .._utils.validation import check_class_prior, check_features, check_sample_weight, check_table_sizes, n_threads
+from .._streams.batches import BatchSource
+from .._streams.counts import Counted
+from .._streams.fit import Recount, count_stream
+from .._streams.plan import StreamPlan
+from .._streams.predict import predict_stream
+from .._utils.text import join_names
+from .._utils.typing import Codes, Floats
+from .._utils.validation import check_choice, check_class_prior, check_features, check_sample_weight, n_threads
 from ..discretize import resolve_discretizer
-from ._nested_settings import NestedSettings
-from ._reading_methods import ReadingMethods
+from ._description import ModelDescription
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ..explain import Explanation
+
+Labels = npt.NDArray[Any]
+
 
 @dataclass(frozen=True)
 class Training:
-    """Checked training rows; none has weight zero. `kept` marks them among the rows given, where some had."""
+    """Checked training data without rows of weight zero; `kept` marks the rows among those given, if some were dropped."""
 
     schema: Schema
     table: Table
-    classes: npt.NDArray[Any]
-    codes: npt.NDArray[Any]
+    classes: Labels
+    codes: Codes
     weights: Floats | None
     kept: npt.NDArray[np.bool_] | None
 
 
-def _learns_in_parts(clf: BaseClassifier) -> bool:
-    """Say whether `partial_fit` exists; the reason if it does not is the cause of the AttributeError."""
+def _supports_partial_fit(clf: BaseClassifier) -> bool:
+    """Return whether `partial_fit` exists; the reason if it does not becomes the cause of the AttributeError."""
     try:
         clf._check_settings()
     except (TypeError, ValueError):
-        return True  # the call itself says what is wrong with them
-    clf._check_parts()
+        return True  # the call itself raises the error
+    clf._check_partial_fit()
     return True
 
 
-class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
-    """The road from a table to predictions; see `BayesNetClassifier` for the parameters."""
+class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of all classifiers; see `BayesNetClassifier` for the parameters."""
 
-    classes_: npt.NDArray[Any]
+    classes_: Labels
     counts_: _core.CountSet
     _core_type: type  # of the model in the core
 
@@ -84,98 +98,171 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         self.random_state = random_state
         self.verbose = verbose
 
+    # -- what a subclass defines
+
     @abstractmethod
-    def _requirements(self, schema: Schema) -> Requirements:
-        """Say what must be counted before `_fit_model` is called."""
+    def _counting_rule(self) -> Callable[[Schema], Requirements]:
+        """Return a function from the columns to what must be counted; it is pickled with the parts of a stream."""
 
     @abstractmethod
     def _fit_model(self, context: TrainingContext) -> FittedModel:
-        """Learn the model. Nothing of the estimator changes, so that any number of folds can be learned from."""
+        """Fit the model. The estimator itself does not change, so any number of folds can be fitted at once."""
 
     @abstractmethod
-    def _attributes(
-        self, learned: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]
-    ) -> dict[str, Any]:
-        """Return the attributes that only this kind of classifier has after fitting."""
+    def _attributes(self, fitted: FittedModel, schema: Schema, encoder: Encoder, classes: Labels) -> dict[str, Any]:
+        """Return the fitted attributes that only this type of classifier has."""
 
-    def _check_parts(self) -> None:
-        """Refuse `partial_fit` where the learner cannot go on from counts."""
+    @abstractmethod
+    def _describe(self) -> ModelDescription:
+        """Describe the fitted model."""
+
+    @classmethod
+    def _restored(cls, model: _core.Model) -> FittedModel:
+        """Return the fitted model that a model file holds."""
+        return FittedModel(model.classifier, model.predictor, model.counts)
+
+    def _separate_counts(self) -> _core.CountSet | None:
+        """Return the counts that a model file stores beside the model; None if the model itself holds them."""
+        return self.counts_
+
+    def _check_partial_fit(self) -> None:
+        """Raise ValueError if the learner cannot continue from counts."""
 
     def _check_stream(self, can_repeat: bool) -> None:
-        """Refuse `fit_stream` where the learner needs more than counts, or more passes than there can be."""
+        """Raise ValueError if the learner needs more than counts, or more passes than the source allows."""
 
-    # -- learning
+    def _announce(self, core: Any, columns: list[Codes], n_rows: int) -> None:
+        """Warn before predicting if some predictions will be estimates."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn structure and parameters.
+    def _count_estimates(self, columns: list[Codes], n_rows: int) -> int:  # noqa: ARG002
+        """Return the number of rows whose predictions are estimates."""
+        return 0
+
+    def _model_html(self) -> str:
+        """Return the fitted model as HTML; empty if not fitted."""
+        return ""
+
+    # -- settings
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of nested objects by names such as ``parameters__alpha``.
+
+        A learner given by name, or left at None, is replaced by an object first, so its settings can be tuned by
+        ``GridSearchCV``.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            A pandas, polars or pyarrow table, a NumPy array or a list of rows, with strings, categories, numbers and
-            missing cells.
-        y : array-like of shape (n_rows,)
-            The class of every row; labels of any kind.
-        sample_weight : array-like of shape (n_rows,) or None, default=None
-            How often each row counts; a row of weight zero adds nothing but the name of its class.
+        **params
+            Parameters by name.
 
         Returns
         -------
         self
         """
-        rows = self._read_training(X, y, None, sample_weight)
-        self._fit_rows(rows, *self._start(rows))
+        nested = {name: value for name, value in params.items() if "__" in name}
+        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
+        resolvers = self._resolvers()
+        for owner in {name.partition("__")[0] for name in nested} & resolvers.keys():
+            if getattr(self, owner) is None or isinstance(getattr(self, owner), str):
+                setattr(self, owner, resolvers[owner](getattr(self, owner)))
+            if getattr(self, owner) is None:
+                name = next(name for name in nested if name.startswith(f"{owner}__"))
+                raise ValueError(f"{name} cannot be set, since {owner} is None")
+        super().set_params(**nested)
         return self
 
-    @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows: the counts of all calls add up.
+    def _resolvers(self) -> dict[str, Callable[[Any], Any]]:
+        """Return the parameters that hold objects, with the functions that turn a name or None into one."""
+        return {"discretizer": resolve_discretizer}
 
-        Learning from the parts of a table gives what `fit` gives on the whole, except that columns of numbers are cut
-        once, by the first part. Categories and classes that a later part brings are added.
+    def _check_settings(self) -> None:
+        check_choice(self.unseen, "unseen", _UNSEEN)
+        self._threads()
+        resolve_discretizer(self.discretizer)
+
+    def _threads(self) -> int:
+        return n_threads(self.n_jobs)
+
+    def _encoding_settings(self) -> EncodingSettings:
+        return EncodingSettings(self.numeric_features, resolve_discretizer(self.discretizer), self.categories)
+
+    def _requirements(self, schema: Schema) -> Requirements:
+        return self._counting_rule()(schema)
+
+    def _stream_plan(self) -> StreamPlan:
+        return StreamPlan(self._encoding_settings(), self._counting_rule(), self._threads(), self.random_state)
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit structure and parameters.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A pandas, polars or pyarrow table, a NumPy array or a list of rows, with strings, categories, numbers and
+            missing values.
+        y : array-like of shape (n_rows,)
+            The class of every row; labels of any type.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weights of the rows. A row of weight zero contributes only its class label.
+
+        Returns
+        -------
+        self
+        """
+        training = self._read_training(X, y, None, sample_weight)
+        self._fit_rows(training, *self._start(training))
+        return self
+
+    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Update the model with more rows; the counts of all calls add up.
+
+        Fitting the parts of a dataset gives the same model as `fit` on the whole, except that numeric columns are
+        discretized once, on the first part. New categories and classes in later parts are added.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `fit`.
         classes : array-like or None, default=None
-            All classes that will ever come, if known. Without it classes are added as they come.
+            All classes that may occur, if known; by default classes are added as they occur.
 
         Returns
         -------
         self
         """
         if not self._is_fitted():
-            rows = self._read_training(X, y, classes, sample_weight)
-            self._fit_rows(rows, *self._start(rows))
+            training = self._read_training(X, y, classes, sample_weight)
+            self._fit_rows(training, *self._start(training))
             return self
         if self.counts_ is None:
-            raise ValueError("this model was loaded from a file without counts, so that nothing can be added to it")
-        rows = self._read_training(X, y, classes, sample_weight, known=self._schema)
-        self._fit_rows(rows, *self._grow(rows))
+            raise ValueError("this model was saved without counts and cannot be updated; save it with with_counts=True")
+        training = self._read_training(X, y, classes, sample_weight, known=self._schema)
+        self._fit_rows(training, *self._grow(training))
         return self
 
-    @available_if(_learns_in_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
+    @available_if(_supports_partial_fit)  # type: ignore[untyped-decorator]  # scikit-learn has no type hints
     def merge(self, *others: Self) -> Self:
-        """Return a new classifier that has learned from the rows of this one and of others.
+        """Return a new classifier fitted on the rows of this one and of others.
 
-        Their counts add up, so that merging models of the parts of a table gives what `fit` gives on the whole. Categories
-        and classes of all are joined; columns of numbers must have been cut at the same points. The settings are those of
-        this one; none of them changes.
+        Counts add up, so merging models of the parts of a dataset gives the same model as `fit` on the whole. Categories and
+        classes of all models are joined; numeric columns must have the same cut points. The new classifier has the
+        parameters of this one; none of the models changes.
 
         Parameters
         ----------
         *others : classifiers of the same type
-            Fitted on tables of the same columns.
+            Fitted on the same columns.
 
         Returns
         -------
         classifier of the same type
         """
-        encoder, classes, counts = self._encoder_of_fitted(), self.classes_, self.counts_
+        encoder, classes, counts = self._mergeable_encoder(), self.classes_, self.counts_
         for other in others:
-            check_mergeable(self, other)
-            other._encoder_of_fitted()
+            self._check_mergeable(other)
             joined = encode_labels(joined_labels(classes, other.classes_))[0]
             encoder, moved, moved_other = join_encoders(encoder, other._encoder)
             self._check_tables(self._schema, encoder.cardinalities, len(joined))
@@ -185,29 +272,91 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             ]
             classes, counts = joined, add_counts(encoder.cardinalities, len(joined), parts)
         merged: Self = clone(self)
-        merged._adopt(
-            self._schema, encoder, classes, merged._fit_model(merged._context(self._schema, len(classes), counts, None))
-        )
+        context = merged._context(self._schema, len(classes), counts, None)
+        merged._adopt(self._schema, encoder, classes, merged._fit_model(context))
         return merged
 
-    def _encoder_of_fitted(self) -> Encoder:
+    def _mergeable_encoder(self) -> Encoder:
         self._check_settings()
         self._check_fitted()
         if self.counts_ is None:
-            raise ValueError("this model was loaded from a file without counts, so that it cannot be merged")
+            raise ValueError("this model was saved without counts and cannot be merged; save it with with_counts=True")
         return self._encoder
+
+    def _check_mergeable(self, other: Any) -> None:
+        mine, theirs = type(self).__name__, type(other).__name__
+        if type(other) is not type(self):
+            raise TypeError(f"cannot merge a {mine} with a {theirs}; both must be of the same type")
+        other._mergeable_encoder()
+        if self._schema.n_features != other._schema.n_features or self._schema.names != other._schema.names:
+            columns = [join_names(clf._schema.feature_names) for clf in (self, other)]
+            raise ValueError(
+                f"cannot merge models of different columns: one was fitted on {columns[0]}, the other on {columns[1]}"
+            )
+
+    def fit_stream(
+        self, batches: Any, y: str | None = None, *, sample_weight: str | None = None, classes: Any = None
+    ) -> Self:
+        """Fit on a stream of batches, in memory for one batch, however many rows there are.
+
+        The model is the same as that of `fit` on all batches in one table, bit for bit; only the cut points of numeric
+        columns may differ, see Notes. Counts add up batch by batch, and structure and parameters are fitted once, at the end.
+
+        Parameters
+        ----------
+        batches : iterable of tables, pyarrow Dataset, ParquetFile or RecordBatchReader, or callable
+            Tables as in `fit`, all with the same columns; new categories and classes may appear in any of them. A callable
+            without arguments returns a new iterable whenever it is called. Learners that need two passes require one, or a
+            list or dataset: an iterator, such as a generator or a reader, can be consumed only once.
+        y : str or None, default=None
+            Name of the class column. None if batches are tuples ``(X, y)`` or ``(X, y, weights)``.
+        sample_weight : str or None, default=None
+            Name of a column of weights.
+        classes : array-like or None, default=None
+            All classes, if some may not occur, or if any other label is to be an error.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        All learners that need only counts can be fitted this way, in one pass. `KDB` with k above 1 takes two passes, since
+        the counts of all pairs determine which tables it needs. Other learners, such as searches, raise ValueError.
+
+        Discretizing numeric columns takes one more pass, before the others. The cut points of equal width are those of `fit`.
+        So are those of equal frequency for columns of at most 16,384 distinct numbers; for others the shares are off by less
+        than 0.05 percent of the rows. Cut points by minimum description length are found on 100,000 rows drawn at random
+        (``random_state``; None always draws the same rows), and equal those of `fit` if there are no more rows than that.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("tic-tac-toe", as_frame=True)
+        >>> table = data.X.assign(outcome=list(data.y))
+        >>> batches = [table[:500], table[500:]]  # or a pyarrow dataset, or pandas.read_csv(..., chunksize=100_000)
+        >>> clf = tg.TANClassifier().fit_stream(batches, "outcome")
+        >>> clf.counts_ == tg.TANClassifier().fit(data.X, data.y).counts_
+        True
+        """
+        self._check_settings()
+        source = BatchSource(batches)
+        self._check_stream(source.can_repeat)
+        counted, recount = count_stream(self._stream_plan(), source, y, sample_weight, classes)
+        self._fit_counts(counted, recount)
+        return self
 
     def _read_training(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, *, known: Schema | None = None
     ) -> Training:
-        """Check a training table and its labels; nothing of the estimator changes."""
+        """Check training data; the estimator does not change."""
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if isinstance(y, str):
             raise TypeError(
-                f"y must have the class of every row, but is the text {y!r}: if that is a column of X, give X[{y!r}] for y "
-                "and X without it, or use fit_stream([X], name)"
+                f"y: expected the class of every row, got the string {y!r}; if that is a column of X, pass y=X[{y!r}] and X "
+                "without it, or use fit_stream([X], name)"
             )
         table = read_table(X)
         labels, codes = encode_labels(y, classes)
@@ -227,32 +376,32 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             table, codes, weights = read_table(take_rows(X, np.flatnonzero(kept))), codes[kept], weights[kept]
         return Training(known, table, labels, codes, weights, kept)
 
-    def _start(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
-        n_classes = len(rows.classes)
+    def _start(self, training: Training) -> tuple[Encoder, Labels, _core.CountSet, _core.Dataset | None]:
+        """Encode and count the first rows."""
+        n_classes = len(training.classes)
         encoder, columns = learn_encoding(
-            rows.table,
-            y_codes=rows.codes,
+            training.table,
+            self._encoding_settings(),
+            y_codes=training.codes,
             n_classes=n_classes,
-            weights=rows.weights,
-            numeric_features=self.numeric_features,
-            discretizer=resolve_discretizer(self.discretizer),
-            categories=self.categories,
+            weights=training.weights,
             threads=self._threads(),
         )
-        dataset = _core.Dataset(columns, encoder.cardinalities, rows.codes, n_classes, rows.weights)
-        return encoder, rows.classes, self._count(rows.schema, dataset), dataset
+        dataset = _core.Dataset(columns, encoder.cardinalities, training.codes, n_classes, training.weights)
+        return encoder, training.classes, self._count(training.schema, dataset), dataset
 
-    def _grow(self, rows: Training) -> tuple[Encoder, npt.NDArray[Any], _core.CountSet, _core.Dataset | None]:
-        classes = encode_labels(joined_labels(self.classes_, rows.classes))[0]
-        encoder, recodings = self._encoder.extended(rows.table)
+    def _grow(self, training: Training) -> tuple[Encoder, Labels, _core.CountSet, _core.Dataset | None]:
+        """Encode further rows and add them to the counts."""
+        classes = encode_labels(joined_labels(self.classes_, training.classes))[0]
+        encoder, recodings = self._encoder.extended(training.table)
         counts = self.counts_.recoded(
             encoder.cardinalities, len(classes), recodings, positions_among(self.classes_, classes)
         )
-        codes = positions_among(rows.classes, classes)[rows.codes]
-        # After extending, only values outside categories that the user declared are unknown: an error, as in fit.
-        columns = encoder.encode(rows.table, "error", self._threads())
-        dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), rows.weights)
-        counts += self._count(rows.schema, dataset)
+        codes = positions_among(training.classes, classes)[training.codes]
+        # The extended encoder knows all values, except those that are not among declared categories: an error, as in fit.
+        columns = encoder.encode(training.table, "error", self._threads())
+        dataset = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), training.weights)
+        counts += self._count(training.schema, dataset)
         return encoder, classes, counts, None
 
     def _count(self, schema: Schema, dataset: _core.Dataset) -> _core.CountSet:
@@ -260,24 +409,26 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         return _core.CountSet.count(dataset, scope, families, self._threads())
 
     def _check_tables(self, schema: Schema, sizes: list[int], n_classes: int) -> Requirements:
-        """Return what must be counted, if no table of that is too large."""
-        scope, families = self._requirements(schema)
-        largest = nlargest(2 if scope == "pairs" else 1, range(len(sizes)), key=sizes.__getitem__)
-        tables = [(largest[0], largest[1:]), *families]
-        check_table_sizes(schema.feature_names, sizes, n_classes, tables)
-        return scope, families
+        """Return what must be counted; raise if one of the tables would be too large."""
+        return check_requirements(self._requirements(schema), schema.feature_names, sizes, n_classes)
 
     def _fit_rows(
         self,
         training: Training,
         encoder: Encoder,
-        classes: npt.NDArray[Any],
+        classes: Labels,
         counts: _core.CountSet,
         dataset: _core.Dataset | None,
     ) -> None:
         rows = None if dataset is None else lambda: dataset
         context = self._context(training.schema, len(classes), counts, rows, training.kept)
         self._adopt(training.schema, encoder, classes, self._fit_model(context))
+
+    def _fit_counts(self, counted: Counted, recount: Recount | None = None) -> None:
+        """Fit structure and parameters from counts; `recount` counts further families in another pass over the rows."""
+        context = self._context(counted.schema, len(counted.classes), counted.counts, None)
+        fitted = self._fit_model(replace(context, recount=recount))
+        self._adopt(counted.schema, counted.encoder, counted.classes, fitted)
 
     def _context(
         self,
@@ -299,40 +450,33 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
             verbose=self.verbose,
         )
 
-    def _adopt(
-        self,
-        schema: Schema,
-        encoder: Encoder,
-        classes: npt.NDArray[Any],
-        learned: FittedModel,
-    ) -> None:
-        """Set everything that is learned at once, when nothing can fail any more."""
-        attributes = self._attributes(learned, schema, encoder, classes)
+    def _adopt(self, schema: Schema, encoder: Encoder, classes: Labels, fitted: FittedModel) -> None:
+        """Set all fitted attributes at once, when nothing can fail any more."""
+        attributes = self._attributes(fitted, schema, encoder, classes)
         self.n_features_in_ = schema.n_features
         if schema.names is not None:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif "feature_names_in_" in self.__dict__:
             del self.feature_names_in_
         self._schema = schema
-        self._encoder, self._core_model = encoder, learned.core
-        self._predictor: Predictor = learned.predictor
-        self.classes_, self.counts_ = classes, learned.counts  # type: ignore[assignment]
+        self._encoder, self._core_model = encoder, fitted.core
+        self._predictor: Predictor = fitted.predictor
+        self.classes_, self.counts_ = classes, fitted.counts  # type: ignore[assignment]
         self.__dict__.update(attributes)
-        # What this fit has to show replaces all that an earlier one showed.
-        shown: dict[str, Any] = {**learned.attributes}
-        if learned.parameter_trace is not None:
-            shown |= {"parameter_trace_": learned.parameter_trace, "search_trace_": learned.parameter_trace}
-        if learned.trace is not None:
-            shown["search_trace_"] = learned.trace
-        if learned.threshold is not None:
-            shown["dependence_threshold_"] = learned.threshold
-        for name in EXTRA_ATTRIBUTES - shown.keys():
+        extra: dict[str, Any] = {**fitted.attributes}
+        if fitted.parameter_trace is not None:
+            extra |= {"parameter_trace_": fitted.parameter_trace, "search_trace_": fitted.parameter_trace}
+        if fitted.trace is not None:
+            extra["search_trace_"] = fitted.trace
+        if fitted.threshold is not None:
+            extra["dependence_threshold_"] = fitted.threshold
+        for name in EXTRA_ATTRIBUTES - extra.keys():  # of an earlier fit
             self.__dict__.pop(name, None)
-        self.__dict__.update(shown)
+        self.__dict__.update(extra)
 
     # -- prediction
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any) -> Labels:
         """Return the most probable class of every row; ties go to the first class.
 
         Parameters
@@ -374,13 +518,45 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         """
         return self._predict(X, "log_joint")
 
+    def predict_stream(self, batches: Any, method: str | Sequence[str] = "predict_proba") -> Iterator[Any]:
+        """Predict a stream of batches.
+
+        While one batch is predicted, the next one is read and encoded, and the caller can use the results of the previous
+        one. At most two batches are in memory at a time.
+
+        Parameters
+        ----------
+        batches : iterable of tables, pyarrow Dataset, ParquetFile or RecordBatchReader, or callable
+            As in `fit_stream`. Named columns may be in any order; columns that are not features, such as the class, are
+            ignored, and not even read from files.
+        method : {"predict_proba", "predict", "predict_log_proba", "predict_joint_log_proba"} or several of them
+            What to predict.
+
+        Returns
+        -------
+        iterator of ndarray
+            The result of the method for each batch, in order; a tuple of arrays if several methods are given.
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("tic-tac-toe", as_frame=True)
+        >>> clf = tg.TANClassifier().fit(data.X, data.y)
+        >>> for proba in clf.predict_stream([data.X[:2], data.X[2:5]]):
+        ...     print(proba.shape)
+        (2, 2)
+        (3, 2)
+        """
+        self._check_fitted()
+        return predict_stream(self, batches, method)
+
     def _predict(self, X: Any, output: str) -> Floats:
         columns, n_rows = self._encode(X)
         self._announce(self._core_model, columns, n_rows)
         return self._predict_codes(columns, n_rows, output)
 
-    def _predict_codes(self, columns: list[npt.NDArray[Any]], n_rows: int, output: str | None) -> npt.NDArray[Any]:
-        """Predict encoded rows: numbers of that name, or the most probable class if none is asked for."""
+    def _predict_codes(self, columns: list[Codes], n_rows: int, output: str | None) -> npt.NDArray[Any]:
+        """Predict encoded rows: the given output of the core, or class labels for None."""
         try:
             if output is None:
                 return self.classes_[self._predictor.predict_classes(columns, n_rows, self._threads())]
@@ -388,40 +564,143 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         except _core.CliqueTooLarge as error:
             raise named_error(error, self._schema.feature_names) from None
 
-    def _announce(self, core: Any, columns: list[npt.NDArray[Any]], n_rows: int) -> None:
-        """Warn of what users should know of these predictions before they are made."""
-
-    def _encode(self, X: Any) -> tuple[list[npt.NDArray[Any]], int]:
+    def _encode(self, X: Any) -> tuple[list[Codes], int]:
         self._check_fitted()
-        if self.unseen not in _UNSEEN:
-            raise ValueError(_wrong_unseen(self.unseen))
-        table = read_table(X)
-        check_features(self, table.names, table.n_features)
-        columns, strange = self._encoder.encode_new(table, self.unseen, self._threads())
-        if strange:
-            warn_unseen(strange)
-        return columns, table.n_rows
+        columns, n_rows, _ = self._encode_table(read_table(X))
+        return columns, n_rows
 
-    # -- inspection and files
+    def _encode_table(self, table: Table, *, warn: bool = True) -> tuple[list[Codes], int, bool]:
+        """Encode a table to predict; also return whether a warning about unseen columns was issued."""
+        check_choice(self.unseen, "unseen", _UNSEEN)
+        check_features(self, table.names, table.n_features)
+        columns, unseen_columns = self._encoder.encode_new(table, self.unseen, self._threads())
+        warn &= bool(unseen_columns)
+        if warn:
+            warn_unseen(unseen_columns)
+        return columns, table.n_rows, warn
+
+    # -- inspection
 
     @property
-    def categories_(self) -> list[npt.NDArray[Any]]:
-        """The values of every feature, in the order of their codes; intervals for features that were cut."""
+    def categories_(self) -> list[Labels]:
+        """The values of every feature, in the order of their codes; intervals for discretized features."""
         if not self._is_fitted():
             raise AttributeError("categories_ exists only after fit")
         labels = [column.labels() for column in self._encoder.columns]
         return [np.fromiter(values, dtype=object, count=len(values)) for values in labels]
 
-    def save(self, path: str | os.PathLike[str], *, with_counts: bool = False) -> None:
-        """Write a model file, whole or not at all.
+    def explain(
+        self,
+        X: Any,
+        *,
+        against: Any = None,
+        order: Sequence[str] | None = None,
+        changeable: Sequence[str] | None = None,
+        max_pairs: int = 100_000,
+    ) -> Explanation:
+        """Explain predictions exactly: the contribution of every feature, and the changes that would alter the prediction.
+
+        The log-odds of a class are ln P(class | row) - ln P(rival | row), where the rival is the most probable other class;
+        they are positive for the predicted class and negative for all others. By the chain rule they are a sum: the prior
+        log-odds, plus the contribution of each feature given the features before it, which is
+        ln P(value | earlier values, class) - ln P(value | earlier values, rival). A missing value is marginalized out and
+        contributes nothing.
+
+        Parents come before their children. In an augmented naive Bayes (naive Bayes, TAN, KDB, ...) the contribution of a
+        feature whose parents are known is therefore the log ratio of two entries of its conditional probability table,
+        however the other features are ordered. In other networks the Markov blanket of the class comes first; if all of its
+        features are known, the others contribute nothing. Averages over models (AODE, TBMATAN) use the order of the columns.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As in ``predict``.
+        against : class label or None, default=None
+            The rival of all other classes; its own rival is the most probable other class. None uses the most probable other
+            class for every class.
+        order : list of str or None, default=None
+            The names of all features of the model in the order of the sum, instead of the order described above.
+        changeable : list of str or None, default=None
+            The features that ``changes`` and ``flips`` may change; None means all.
+        max_pairs : int, default=100000
+            Maximum number of pairs of changes that ``flips`` tries per row; if there are more, only pairs of the changes that
+            are strongest alone. Zero tries no pairs.
+
+        Returns
+        -------
+        Explanation
+
+        Examples
+        --------
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("monks-1", as_frame=True)
+        >>> clf = tg.TANClassifier().fit(data.X, data.y)
+        >>> print(clf.explain(data.X[:1]))
+        row 0: class is 1 with probability 0.999
+        log-odds of 1 against 0:
+          class         prior   0.000
+          body_shape    1      +3.892
+          jacket_color  1      +3.611
+          head_shape    1       0.000
+          is_smiling    1       0.000
+          holding       1       0.000
+          has_tie       1       0.000
+          sum                  +7.503
+        strongest counterfactual values:
+          head_shape: 1 → 2 (log-odds +2.565)
+          body_shape: 1 → 2 (log-odds +2.565)
+          jacket_color: 1 → 2 (log-odds +3.238)
+        smallest change that flips the prediction:
+          head_shape → 2 and jacket_color → 2: then 0 with probability 0.846
+        """
+        from ..explain._explanation import explain_rows
+
+        return explain_rows(self, X, against, order, changeable, max_pairs)
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write a report on the model: a single self-contained HTML file that opens in any browser.
+
+        It contains a model card, an interactive plot of the network with the table of the selected node, and a panel for exact
+        inference in the page: select the known values of a case, and see probabilities and contributions (as in `explain`)
+        change. Models with more than 1,000,000 numbers, or that would take more than a second or two per query, have no such
+        panel; the page says so. The same model always gives the same file.
 
         Parameters
         ----------
         path : str or path
-            Where to; the usual ending is ``.tng``.
+            The file to write, atomically; the usual extension is ``.html``.
+        X, y : table and classes, default=None
+            Held-out data to evaluate the model on. The report then includes scores with confidence intervals, the confusion
+            matrix and calibration. Rows of classes unknown to the model count as wrong.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import tanager as tg
+        >>> data = tg.datasets.load("tic-tac-toe", as_frame=True)
+        >>> clf = tg.TANClassifier().fit(data.X[::2], data.y[::2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "tic-tac-toe.html")
+        ...     clf.report(path, data.X[1::2], data.y[1::2])
+        ...     path.read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
+        from .._report import write_report
+
+        write_report(self, path, X, y)
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str], *, with_counts: bool = False) -> None:
+        """Write a model file, atomically.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write; the usual extension is ``.tng``.
         with_counts : bool, default=False
-            Whether to keep the counts, so that `partial_fit` and `merge` can go on after loading. A `TBMATANClassifier`
-            always keeps them.
+            Whether to store the counts, which `partial_fit` and `merge` need after loading. A `TBMATANClassifier` always
+            stores them.
         """
         from .._model_file import to_model
 
@@ -437,6 +716,8 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
 
         super().__setstate__(set_state(self, state))
 
+    # -- scikit-learn
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()
 
@@ -447,7 +728,18 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
         tags.input_tags.string = True
         return tags
 
-    # -- helpers
+    def _repr_html_inner(self) -> str:
+        # scikit-learn calls this method or the next one, and neither if HTML is switched off.
+        return f"{super()._repr_html_inner()}{self._model_html()}"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._model_html()
+        return bundle
+
+    def _is_fitted(self) -> bool:
+        return "_predictor" in self.__dict__
 
     def _check_fitted(self) -> None:
         if not self._is_fitted():
@@ -456,24 +748,5 @@ class BaseClassifier(ReadingMethods, StreamMethods, NestedSettings, ClassifierMi
                 "using this estimator."
             )
 
-    def _is_fitted(self) -> bool:
-        return "_predictor" in self.__dict__
-
-    def _resolved_discretizer(self) -> Any:
-        return resolve_discretizer(self.discretizer)
-
-    def _threads(self) -> int:
-        return n_threads(self.n_jobs)
-
-    def _check_settings(self) -> None:
-        if self.unseen not in _UNSEEN:
-            raise ValueError(_wrong_unseen(self.unseen))
-        self._threads()
-        resolve_discretizer(self.discretizer)
-
 
 _UNSEEN = ("missing", "error")
-
-
-def _wrong_unseen(value: Any) -> str:
-    return f"unseen must be 'missing' or 'error', but is {value!r}"

@@ -1,4 +1,4 @@
-"""Classifiers for the structures people ask for by name: a structure learner already chosen, nothing else."""
+"""Classifiers with a fixed structure learner: naive Bayes, TAN and KDB."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from .. import structure as st
 from .._utils.validation import check_choice
 from ..parameters import ParameterLearner
-from ._network_base import BaseNetworkClassifier
+from ._bayes_net import BaseNetworkClassifier
 
 __all__ = ["KDBClassifier", "NaiveBayesClassifier", "TANClassifier"]
 
 
 class NaiveBayesClassifier(BaseNetworkClassifier):
-    """Naive Bayes for categories, numbers and missing cells.
+    """Naive Bayes for categorical and numeric features and missing values.
 
-    The same as ``BayesNetClassifier(structure=NaiveBayes())``; see there for the attributes.
+    Equivalent to ``BayesNetClassifier(structure=NaiveBayes())``; see there for the attributes.
 
     Parameters
     ----------
@@ -30,21 +30,21 @@ class NaiveBayesClassifier(BaseNetworkClassifier):
     0.7
     """
 
-    def _structure(self) -> st.StructureLearner:
+    def _structure_learner(self) -> st.StructureLearner:
         return st.NaiveBayes()
 
 
 class TANClassifier(BaseNetworkClassifier):
     """Tree-augmented naive Bayes: every feature depends on the class and on at most one other feature.
 
-    The same as ``BayesNetClassifier(structure=ChowLiu(score=structure_score, root=root))``; see there for the attributes.
+    Equivalent to ``BayesNetClassifier(structure=ChowLiu(score=structure_score, root=root))``; see there for the attributes.
 
     Parameters
     ----------
     structure_score : {"loglik", "aic", "bic"}, default="loglik"
-        "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that pay.
+        "loglik" gives a tree over all features, "aic" and "bic" a forest of the arcs that improve the penalized score.
     root : str, int or None, default=None
-        Name or position of the feature to be the root of its tree.
+        Name or position of the feature that is the root of its tree.
     parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
         As in `BayesNetClassifier`.
 
@@ -90,20 +90,21 @@ class TANClassifier(BaseNetworkClassifier):
         self.structure_score = structure_score
         self.root = root
 
-    def _structure(self) -> st.StructureLearner:
-        return st.ChowLiu(check_choice(self.structure_score, "structure_score", ("loglik", "aic", "bic")), self.root)
+    def _structure_learner(self) -> st.StructureLearner:
+        check_choice(self.structure_score, "structure_score", ("loglik", "aic", "bic"))
+        return st.ChowLiu(self.structure_score, self.root)
 
 
 class KDBClassifier(BaseNetworkClassifier):
     """k-dependence classifier: every feature depends on the class and on at most k other features.
 
-    The same as ``BayesNetClassifier(structure=KDB(k=k))``; see there for the attributes. Choose it over TAN when features
-    depend on several others at once and there are enough rows to fill the larger tables.
+    Equivalent to ``BayesNetClassifier(structure=KDB(k=k))``; see there for the attributes. Prefer it to TAN if features depend
+    on several others at once and there are enough rows to estimate the larger tables.
 
     Parameters
     ----------
     k : int, default=2
-        The most feature parents of a feature.
+        Maximum number of feature parents per feature.
     parameters, discretizer, numeric_features, categories, unseen, class_prior, n_jobs, random_state, verbose
         As in `BayesNetClassifier`.
 
@@ -147,5 +148,5 @@ class KDBClassifier(BaseNetworkClassifier):
         )
         self.k = k
 
-    def _structure(self) -> st.StructureLearner:
+    def _structure_learner(self) -> st.StructureLearner:
         return st.KDB(self.k)

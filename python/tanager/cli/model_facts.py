@@ -10,7 +10,7 @@ from typing import Any
 from .. import _core
 from .._model_file import from_model
 from ..classifiers._base import BaseClassifier
-from ..classifiers._summary import kind_of, n_parameters, one_line, settings_of
+from ..classifiers._description import settings_of
 from .errors import InputError
 from .tables.formats import DASH, first_bytes, standard_input
 
@@ -53,7 +53,8 @@ def file_facts(name: str, content: _core.Model) -> dict[str, Any]:
 
 def facts(clf: BaseClassifier) -> dict[str, Any]:
     """Return a description of the model."""
-    network = getattr(clf, "network_", None)
+    description = clf._describe()
+    network = description.network
     features: list[dict[str, Any]] = []
     for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
         feature: dict[str, Any] = {
@@ -70,10 +71,10 @@ def facts(clf: BaseClassifier) -> dict[str, Any]:
                 feature[attribute.strip("_")] = number if number == number else None  # noqa: PLR0124  # NaN
         features.append(feature)
     found: dict[str, Any] = {
-        "summary": one_line(clf),
-        "kind": kind_of(clf),
+        "summary": description.one_line,
+        "kind": description.kind,
         "settings": settings_of(clf),
-        "parameters": n_parameters(clf),
+        "parameters": description.n_parameters,
         "class": clf._schema.class_name,
         "classes": clf.classes_.tolist(),
         "class_probabilities": None,
@@ -101,7 +102,7 @@ def table_of(clf: BaseClassifier, name: str) -> Any:
     """Return a conditional probability table (CPT) of the model."""
     network = getattr(clf, "network_", None)
     if network is None:
-        raise InputError(f"a model that is an {kind_of(clf)} has no single tables to show")
+        raise InputError(f"a model that is an {clf._describe().kind} has no single tables to show")
     if name in network.left_out:
         raise InputError(f"the network does not use {name!r}, so there is no table for it")
     return network.cpt(name)

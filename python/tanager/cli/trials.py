@@ -12,7 +12,6 @@ from typing import Any
 from sklearn.base import clone
 
 from .._utils.progress import stopping
-from ..classifiers._summary import n_parameters
 from ..evaluation import cross_validate
 from ..evaluation._result import CrossValidation
 from .errors import THREADS, one_line
@@ -86,7 +85,7 @@ def try_methods(
         def evaluate(name: str = name, clf: Any = clf) -> tuple[CrossValidation, int | None]:
             fitted = clone(clf).fit(X, y, weights)
             result = cross_validate({name: clf}, X, y, cv=folds, sample_weight=weights, random_state=seed)
-            return result, n_parameters(fitted)
+            return result, fitted._describe().n_parameters
 
         try:
             # Searches warn when stopped; the table reports that already.

@@ -26,7 +26,6 @@ from .._learning.contract import Predictor
 from .._learning.names import naming_features
 from .._utils.progress import stopping
 from ..classifiers._base import BaseClassifier
-from ..discretize import resolve_discretizer
 from ._fold_table import DROPPED, FoldsDiffer, FoldTable, make_fold_table
 from ._plain_folds import FoldData, FoldResult, check_interrupted, plain_fold
 from ._scoring import Outcome, Scorer
@@ -73,13 +72,7 @@ def _is_counting(classifier: Any) -> bool:
 
 def _encoding_key(classifier: BaseClassifier, unshared: int | None) -> Any:
     # The last bits of weighted counts depend on which tables are counted together, so weighted counts are not shared.
-    features, discretizer = classifier.numeric_features, classifier.discretizer
-    return (
-        discretizer if isinstance(discretizer, str) else id(discretizer),
-        features if isinstance(features, str) else id(features),
-        id(classifier.categories),
-        unshared,
-    )
+    return classifier._encoding_settings(), unshared
 
 
 def _read(classifier: BaseClassifier, data: FoldData) -> tuple[Table, FoldTable] | None:
@@ -90,14 +83,7 @@ def _read(classifier: BaseClassifier, data: FoldData) -> tuple[Table, FoldTable]
         return None
     try:
         table = read_table(data.X)
-        fold_table = make_fold_table(
-            table,
-            data.rows,
-            numeric_features=classifier.numeric_features,
-            discretizer=resolve_discretizer(classifier.discretizer),
-            categories=classifier.categories,
-            threads=classifier._threads(),
-        )
+        fold_table = make_fold_table(table, data.rows, classifier._encoding_settings(), classifier._threads())
     except (FoldsDiffer, TypeError, ValueError):  # fitting the folds raises the error, if there is one
         return None
     return table, fold_table

@@ -12,8 +12,7 @@ from .._learning.folds import train_and_test_rows
 from .._utils.progress import progress_bar
 from .._utils.random import resolve_seed
 from .._utils.validation import check_bool, check_sample_weight, n_threads
-from ..classifiers._bayes_net import BayesNetClassifier
-from ..classifiers._network_base import BaseNetworkClassifier
+from ..classifiers._bayes_net import BaseNetworkClassifier, BayesNetClassifier
 from ..structure._fixed import KnownStructure
 from ._counted_folds import evaluate_group, group_classifiers
 from ._fold_table import FoldRows

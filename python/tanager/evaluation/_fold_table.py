@@ -19,7 +19,7 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, encode_declared, learn_categories
 from .._encoding.columns import CodedColumn, Column, ObjectColumn, is_missing
-from .._encoding.encoder import _learn_integers, declared_categories, numeric_rule
+from .._encoding.encoder import EncodingSettings, learn_integers, read_columns
 from .._encoding.table import Table
 from .._learning.folds import Split
 from .._utils.typing import Codes, Floats
@@ -118,11 +118,9 @@ class FoldTable:
     seconds: list[float]
 
 
-def make_fold_table(
-    table: Table, rows: FoldRows, *, numeric_features: Any, discretizer: Any, categories: Any, threads: int
-) -> FoldTable:
+def make_fold_table(table: Table, rows: FoldRows, settings: EncodingSettings, threads: int) -> FoldTable:
     """Encode data for all folds; raise FoldsDiffer, or any error of encoding, if folds must be fitted one by one."""
-    read = _read_columns(table, numeric_features, discretizer, categories, threads)
+    read = _read_columns(table, settings, threads)
     numeric = [column for column in read if isinstance(column, _NumericColumn)]
     n_folds = len(rows.splits)
     if rows.weights is not None and any(not len(rows.train(fold)) for fold in range(n_folds)):
@@ -130,7 +128,7 @@ def make_fold_table(
     classes: list[Coding] = [None] * n_folds
     if numeric or rows.weights is not None:
         classes = [_class_coding(rows, split) for split in rows.splits]
-    seconds = [_discretize_all(numeric, rows, fold, classes[fold], discretizer) for fold in range(n_folds)]
+    seconds = [_discretize_all(numeric, rows, fold, classes[fold], settings.discretizer) for fold in range(n_folds)]
 
     features: list[list[Coding]] = [[None] * len(read) if numeric else [] for _ in range(n_folds)]
     columns: list[_Column] = []
@@ -173,31 +171,23 @@ def _discretize_all(
     return time.perf_counter() - start
 
 
-def _read_columns(
-    table: Table, numeric_features: Any, discretizer: Any, categories: Any, threads: int
-) -> list[_Column | _NumericColumn]:
+def _read_columns(table: Table, settings: EncodingSettings, threads: int) -> list[_Column | _NumericColumn]:
     """Read all columns as `learn_encoding` does, except that numeric columns are not discretized yet."""
-    declared = declared_categories(table, categories)
-    is_numeric = numeric_rule(table, numeric_features, discretizer)
-    array = table.array
-    if array is not None and array.dtype.kind != "f" and not declared:
-        first = table.column(0)  # all columns are of one type
-        if not any(is_numeric(i, first) for i in range(table.n_features)):
-            encoder, codes = _learn_integers(table, array, threads)
-            return [_Column(c, r, keep_all=False) for c, r in zip(codes, encoder.cardinalities, strict=True)]
+    integers = learn_integers(table, settings, threads)
+    if integers is not None:
+        encoder, codes = integers
+        return [_Column(c, r, keep_all=False) for c, r in zip(codes, encoder.cardinalities, strict=True)]
     read: list[_Column | _NumericColumn] = []
-    for i in range(table.n_features):
-        column, label = table.column(i), table.label(i)
-        if i in declared:
-            encoder_of_column, codes_of_column = encode_declared(declared[i], column, label)
-            read.append(_Column(codes_of_column, encoder_of_column.cardinality, keep_all=True))
-        elif is_numeric(i, column):
-            read.append(_read_numeric(column, label))
+    for task in read_columns(table, settings):
+        if task.declared is not None:
+            column_encoder, column_codes = encode_declared(task.declared, task.column, task.label)
+            read.append(_Column(column_codes, column_encoder.cardinality, keep_all=True))
+        elif task.role == "numeric":
+            read.append(_read_numeric(task.column, task.label))
         else:
-            column = _consistent(column, label)
-            encoder_of_column, codes_of_column = learn_categories(column, label)
-            keep_all = encoder_of_column.declared != ""
-            read.append(_Column(codes_of_column, encoder_of_column.cardinality, keep_all=keep_all))
+            column_encoder, column_codes = learn_categories(_consistent(task.column, task.label), task.label)
+            keep_all = column_encoder.order != "sorted"
+            read.append(_Column(column_codes, column_encoder.cardinality, keep_all=keep_all))
     return read
 
 
@@ -216,7 +206,7 @@ def _consistent(column: Column, label: str) -> Column:
         if column.is_float:
             raise FoldsDiffer
         column = column.coded(label)
-    if isinstance(column, CodedColumn) and not column.declared:
+    if isinstance(column, CodedColumn) and not column.has_order:
         values = [value for value in column.values if not is_missing(value)]
         types = {type(value) for value in values}
         # Integers beyond 64 bits are objects; a part without them would be an integer array.

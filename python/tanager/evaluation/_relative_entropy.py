@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._encoding.encoder import encode_labels, learn_encoding, read_table
+from .._encoding.encoder import EncodingSettings, encode_labels, learn_encoding, read_table
 from .._utils.typing import Floats
 from .._utils.validation import check_sample_weight
 
@@ -115,9 +115,8 @@ def observed_class_proba(X: Any, y: Any, classes: Any = None, *, sample_weight: 
     if len(codes) != table.n_rows:
         raise ValueError(f"X has {table.n_rows} rows, but y has {len(codes)}")
     weights = check_sample_weight(sample_weight, len(codes))
-    _, columns = learn_encoding(
-        table, y_codes=codes, n_classes=len(known), weights=None, numeric_features=[], discretizer=None
-    )
+    settings = EncodingSettings(discretizer=None)
+    _, columns = learn_encoding(table, settings, y_codes=codes, n_classes=len(known), weights=None)
     groups = np.zeros(len(codes), dtype=np.int64)
     for column in columns:  # numbers the combinations of values of the columns so far
         groups = np.unique(groups * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]

@@ -102,7 +102,7 @@ def _column(variable: Variable) -> ColumnEncoder:
     if variable.cuts is not None:
         return ColumnEncoder("interval", cuts=variable.cuts)
     labels = [] if variable.labels == [None] else variable.labels
-    return ColumnEncoder("category", categories=category_array(labels), declared="user" if labels else "")
+    return ColumnEncoder("category", categories=category_array(labels), order="declared" if labels else "sorted")
 
 
 def _class_array(labels: list[Any]) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._encoding.encoder import Table, encode_labels, learn_encoding, read_table
+from .._encoding.encoder import EncodingSettings, Table, encode_labels, learn_encoding, read_table
 from .._learning.names import feature_position, read_arcs
 from .._utils.typing import missing_code
 from .._utils.validation import check_choice, check_number
@@ -175,9 +175,8 @@ def _read_named(X: Any) -> tuple[Table, list[str]]:
 
 def _count(table: Table, y: Any, families: list[tuple[int, list[int]]]) -> _core.CountSet:
     classes, codes = encode_labels(y)
-    encoder, columns = learn_encoding(
-        table, y_codes=codes, n_classes=len(classes), weights=None, numeric_features=[], discretizer=None
-    )
+    settings = EncodingSettings(discretizer=None)
+    encoder, columns = learn_encoding(table, settings, y_codes=codes, n_classes=len(classes), weights=None)
     data = _core.Dataset(columns, encoder.cardinalities, codes, len(classes), None)
     return _core.CountSet.count(data, "singles", families, 1)
 
@@ -188,8 +187,9 @@ def _table(*variables: Any) -> Any:
     for variable in variables:
         plain = variable.tolist() if np.ma.isMaskedArray(variable) else variable  # None where masked
         values = np.fromiter(plain, dtype=object, count=len(plain))
+        settings = EncodingSettings(discretizer=None)
         encoder, columns = learn_encoding(
-            read_table(values[:, None]), y_codes=None, n_classes=1, weights=None, numeric_features=[], discretizer=None
+            read_table(values[:, None]), settings, y_codes=None, n_classes=1, weights=None
         )
         missing = missing_code(columns[0])
         codes = columns[0].astype(np.int64)

@@ -294,10 +294,10 @@ def test_a_row_impossible_in_all_models_gets_the_uniform_posterior():
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"alpha": -1}, ValueError, "alpha must not be negative"),
+        ({"alpha": -1}, ValueError, "alpha: expected a finite number >= 0"),
         ({"alpha": "1"}, TypeError, "alpha: expected a number, got '1'"),
-        ({"min_count": -1}, ValueError, "min_count must be finite and not negative, but is -1"),
-        ({"min_count": math.nan}, ValueError, "min_count must be finite and not negative, but is nan"),
+        ({"min_count": -1}, ValueError, "min_count: expected a finite number >= 0, got -1"),
+        ({"min_count": math.nan}, ValueError, "min_count: expected a finite number >= 0, got nan"),
         ({"min_count": None}, TypeError, "min_count: expected a number, got None"),
         ({"class_prior": [1.0]}, ValueError, "class_prior: expected 3 probabilities"),
     ],

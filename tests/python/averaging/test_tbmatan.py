@@ -188,16 +188,20 @@ def test_beliefs_change_what_is_probable():
 @pytest.mark.parametrize(
     ("beliefs", "error", "message"),
     [
-        (np.ones((4, 4)), ValueError, r"for each of the 5 features, but has shape \(4, 4\)"),
-        ([["x"]], ValueError, "a matrix of numbers, but some are not"),
-        (np.triu(np.ones((5, 5))), ValueError, "must be symmetric, but the one in 'f0' and 'f1' is 1 and back 0"),
-        (np.full((5, 5), -1.0), ValueError, "not negative, but the one in 'f0' and 'f1' is -1"),
-        ({("f0", "f1"): math.nan}, ValueError, "not negative, but the one in 'f0' and 'f1' is nan"),
-        ({("f0", "f1"): "much"}, TypeError, r"the belief in \('f0', 'f1'\): expected a number"),
-        ({("f0", "f9"): 1.0}, ValueError, "names 'f9', but the features are f0, f1, f2, f3, f4"),
-        ({("f0", "f0"): 1.0}, ValueError, "of two different features, but one is of 'f0' alone"),
-        ({"f0": 1.0}, TypeError, "pairs of names as keys, but one is 'f0'"),
-        ({("f0", "f1"): 1.0, ("f1", "f0"): 2.0}, ValueError, "two different beliefs in the edge between 'f1' and 'f0'"),
+        (np.ones((4, 4)), ValueError, r"for each of the 5 features, got shape \(4, 4\)"),
+        ([["x"]], ValueError, "a matrix of numbers, got values of another type"),
+        (np.triu(np.ones((5, 5))), ValueError, "expected a symmetric matrix, got 1 from 'f0' to 'f1' and 0 back"),
+        (np.full((5, 5), -1.0), ValueError, "non-negative numbers, got -1 for the edge between 'f0' and 'f1'"),
+        ({("f0", "f1"): math.nan}, ValueError, "non-negative numbers, got nan for the edge between 'f0' and 'f1'"),
+        ({("f0", "f1"): "much"}, TypeError, r"edge_beliefs of \('f0', 'f1'\): expected a number"),
+        ({("f0", "f9"): 1.0}, ValueError, "names 'f9', but the features are 'f0', 'f1', 'f2', 'f3', 'f4'"),
+        ({("f0", "f0"): 1.0}, ValueError, "expected pairs of different features, got 'f0' twice"),
+        ({"f0": 1.0}, TypeError, "expected pairs of names as keys, got 'f0'"),
+        (
+            {("f0", "f1"): 1.0, ("f1", "f0"): 2.0},
+            ValueError,
+            "two different weights for the edge between 'f1' and 'f0'",
+        ),
         ({("f0", f"f{v}"): 0.0 for v in range(1, 5)}, ValueError, "allow no tree over all features"),
     ],
 )
@@ -210,12 +214,12 @@ def test_beliefs_that_make_no_sense(beliefs, error, message):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"equivalent_sample_size": 0}, ValueError, "equivalent_sample_size must be positive and finite, but is 0"),
-        ({"equivalent_sample_size": math.inf}, ValueError, "must be positive and finite, but is inf"),
+        ({"equivalent_sample_size": 0}, ValueError, "equivalent_sample_size: expected a finite number > 0, got 0"),
+        ({"equivalent_sample_size": math.inf}, ValueError, "expected a finite number > 0, got inf"),
         ({"equivalent_sample_size": "10"}, TypeError, "equivalent_sample_size: expected a number, got '10'"),
-        ({"stubbornness": 0}, ValueError, "stubbornness must be positive and at most 300, but is 0"),
-        ({"max_assignments": 0}, ValueError, "max_assignments must be a whole number from 1 to 4,194,304, but is 0"),
-        ({"n_trees": 1.5}, ValueError, "n_trees must be a whole number from 1 to 100,000, but is 1.5"),
+        ({"stubbornness": 0}, ValueError, "stubbornness: expected a number > 0 and <= 300, got 0"),
+        ({"max_assignments": 0}, ValueError, "max_assignments: expected an integer from 1 to 4,194,304, got 0"),
+        ({"n_trees": 1.5}, ValueError, "n_trees: expected an integer from 1 to 100,000, got 1.5"),
     ],
 )
 def test_settings_that_make_no_sense(settings, error, message):
@@ -266,8 +270,8 @@ def test_missing_cells_are_summed_out_or_estimated():
         warnings.simplefilter("error")
         expected = exact.predict_proba(gaps)
     message = (
-        r"12 of 20 rows have missing cells that can have more than max_assignments=35 values, .* averages over 3,000 "
-        "sampled trees: a larger max_assignments"
+        r"12 of 20 rows have missing values with more than max_assignments=35 possible combinations; .* averages over 3,000 "
+        r"sampled trees\. Increase max_assignments"
     )
     for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
         with pytest.warns(tg.EstimateWarning, match=message) as caught:
@@ -320,7 +324,9 @@ def test_a_file_holds_all_that_is_needed_to_go_on(beliefs, tmp_path):
 @pytest.mark.parametrize(("size", "near"), [(1e-150, 1e-119), (1e200, 1e119)])
 def test_extreme_priors_fall_back(size, near, tmp_path):
     X, y = make_table(80, sizes=(2, 3, 2), missing=0.1)
-    with pytest.warns(tg.FallbackWarning, match=r"but the error bounds .* proven from 1e-120 to 1e\+120") as caught:
+    with pytest.warns(
+        tg.FallbackWarning, match=r"outside the range from 1e-120 to 1e\+120 .* falling back to mpmath"
+    ) as caught:
         clf = tg.TBMATANClassifier(size).fit(X, y)
     assert [w.filename for w in caught] == [__file__]
     fast = tg.TBMATANClassifier(near).fit(X, y)
@@ -333,7 +339,7 @@ def test_extreme_priors_fall_back(size, near, tmp_path):
     assert clf.posterior_.map_tree.is_tan
     copy = pickle.loads(pickle.dumps(clf))
     np.testing.assert_array_equal(copy.predict_joint_log_proba(X[:6]), clf.predict_joint_log_proba(X[:6]))
-    with pytest.raises(ValueError, match="a model file cannot hold a model of equivalent_sample_size"):
+    with pytest.raises(ValueError, match="a model file cannot store a model with equivalent_sample_size"):
         clf.save(tmp_path / "model.tng")
     with pytest.warns(tg.FallbackWarning):
         copy.partial_fit(X, y)

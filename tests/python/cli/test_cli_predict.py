@@ -116,7 +116,7 @@ def test_unknown_cells_are_refused_where_the_model_says_so(run, weather, tmp_pat
         (tmp_path / "new.csv").write_text(f"sky,wind,day,code\nsun,1,1,007\n{cells}\n", "utf-8")
         done = run("predict", tmp_path / "m.tng", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
         assert done.code == 2
-        assert "none of the known categories" in done.err
+        assert "contains the unknown category" in done.err
         assert not (tmp_path / "p.csv").exists()
     (tmp_path / "new.csv").write_text("sky,wind,day,code\n?,1,,NA\n", "utf-8")
     run.well("predict", tmp_path / "m.tng", tmp_path / "new.csv")

@@ -57,7 +57,7 @@ def split(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 def state(clf: Any) -> dict[str, Any]:
     """All that makes a fitted classifier: the bytes of the model with its counts, and what the codes mean."""
     kept = clf.__getstate__()
-    columns = [(c.kind, c.declared, c.labels(), c.categories.dtype, c.cuts) for c in kept["_encoder"].columns]
+    columns = [(c.kind, c.order, c.labels(), c.categories.dtype, c.cuts) for c in kept["_encoder"].columns]
     return {"model": kept["_model"], "schema": kept["_schema"], "columns": repr(columns), "classes": repr(clf.classes_)}
 
 
@@ -175,7 +175,7 @@ def test_empty_partitions() -> None:
         clf = tgd.fit(tg.NaiveBayesClassifier(), dd.concat([nothing, table]), "label")
         assert state(clf) == state(whole)
         assert tgd.predict_proba(clf, nothing).compute().shape == (0, len(clf.classes_))
-        with pytest.raises(ValueError, match="no rows, so that there is nothing to learn from"):
+        with pytest.raises(ValueError, match="the stream has no rows"):
             tgd.fit(tg.NaiveBayesClassifier(), nothing, "label")
 
 
@@ -196,13 +196,31 @@ def test_empty_partitions() -> None:
             ValueError,
             "partition [0-2]: the class column 'outcome' is not among",
         ),
-        (spread(make_frame(), 3), None, None, ValueError, "name of the class column or the classes, but is None"),
-        (spread(make_frame(), 3), make_frame()["label"], None, TypeError, "y must be the name of a column or a dask"),
+        (
+            spread(make_frame(), 3),
+            None,
+            None,
+            ValueError,
+            "expected the name of the class column or the classes, got None",
+        ),
+        (spread(make_frame(), 3), make_frame()["label"], None, TypeError, "y: expected the name of a column or a dask"),
         (spread(make_frame(), 3), spread(make_frame()["label"], 2), None, ValueError, "X has 3 and y 2"),
-        (spread(make_frame(), 3), "label", spread(make_frame()["size"], 2), ValueError, "X has 3 and sample_weight 2"),
-        (spread(make_frame(), 3), spread(make_frame()["label"], 3), "size", TypeError, "must be a dask Series where y"),
+        (
+            spread(make_frame(), 3),
+            "label",
+            spread(make_frame()["size"], 2),
+            ValueError,
+            "sample_weight: expected the 3 partitions of X, got 2",
+        ),
+        (
+            spread(make_frame(), 3),
+            spread(make_frame()["label"], 3),
+            "size",
+            TypeError,
+            "expected a dask Series since y",
+        ),
         (da.zeros((4, 2)), da.zeros(3), None, ValueError, "X has 4 rows, but y has 3"),
-        (da.zeros((4, 2)), np.zeros(4), None, TypeError, "y must be a dask Array of one dimension"),
+        (da.zeros((4, 2)), np.zeros(4), None, TypeError, "y: expected a one-dimensional dask Array"),
         (da.zeros(4), da.zeros(4), None, ValueError, "X must be a table of two dimensions, but has 1"),
         ([], "label", None, ValueError, "no partitions"),
     ],
@@ -232,5 +250,5 @@ def test_missing_classes_name_partition_and_row() -> None:
 def test_prediction_needs_a_dask_table() -> None:
     frame = make_frame(60)
     clf = tg.NaiveBayesClassifier().fit(*split(frame))
-    with pytest.raises(TypeError, match=r"use clf.predict_proba for a table in memory"):
+    with pytest.raises(TypeError, match=r"use clf.predict_proba for in-memory data"):
         tgd.predict_proba(clf, frame)

@@ -289,7 +289,7 @@ def test_what_cannot_be_used_is_refused(estimator):
     X, y = np.arange(6.0)[:, None], [0, 1] * 3
     with pytest.raises(ValueError, match="infinity"):
         clone(estimator).fit([[1.0], [np.inf]], [0, 1])
-    with pytest.raises(ValueError, match=r"must have shape \(6,\).* but has \(2,\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(6,\).* got \(2,\)"):
         clone(estimator).fit(X, y, [1.0, 2.0])
     with pytest.raises(ValueError, match="not negative, but row 2 has -1"):
         clone(estimator).fit(X, y, [1, 1, -1, 1, 1, 1])

@@ -111,7 +111,7 @@ def test_unhashable_objects(bad):
 
 def test_what_is_not_a_category():
     for cells in ([date(2020, 1, 1)], [datetime(2020, 1, 1)], [pd.Timestamp(0)]):
-        with pytest.raises(TypeError, match="column 0 holds"):
+        with pytest.raises(TypeError, match="column 0 contains"):
             learn(np.array([cells], dtype=object))
     with pytest.raises(ValueError, match="Complex data not supported"):
         learn(np.array([[1j]]))
@@ -241,7 +241,7 @@ def test_declared_categories_keep_order_and_unused_ones():
         assert learned(pd.DataFrame({"c": series})) == ([["z", "b", "a"]], [[1, None, 2]])
     numbers = pd.DataFrame({"c": pd.Categorical([3, 1, 3], categories=[3, 2, 1])})
     encoder, codes = learn(numbers)
-    assert encoder.columns[0].declared == "dtype"
+    assert encoder.columns[0].order == "dtype"
     assert as_list(codes[0]) == [0, 2, 0]
     assert as_list(encoder.encode(read_table(np.array([[1], [2], [7]])))[0]) == [2, 1, None]
     other = pd.DataFrame({"c": pd.Categorical([1, 3], categories=[1, 9, 3])})
@@ -285,9 +285,9 @@ def test_column_names():
     assert read_table(pd.DataFrame(np.ones((1, 2)), columns=pd.MultiIndex.from_tuples([(1, 2), (1, 3)]))).names is None
     with pytest.raises(TypeError, match="only supported if all input features have string names"):
         read_table(pd.DataFrame({"a": [1], 2: [3]}))
-    with pytest.raises(ValueError, match="must be unique, but 'a' comes more than once"):
+    with pytest.raises(ValueError, match="must be unique, but 'a' occurs more than once"):
         read_table(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]))
-    with pytest.raises(ValueError, match="'a' comes more than once"):
+    with pytest.raises(ValueError, match="'a' occurs more than once"):
         read_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
 
 
@@ -348,7 +348,7 @@ def test_wrong_shapes_and_types():
     for container in (sparse.csr_matrix, sparse.csr_array):
         with pytest.raises(TypeError, match=r"sparse input is not supported.*toarray"):
             read_table(container(np.eye(2)))
-    with pytest.raises(TypeError, match="lazy LazyFrame came"):
+    with pytest.raises(TypeError, match="got a lazy LazyFrame"):
         read_table(pl.LazyFrame({"a": [1]}))
 
 

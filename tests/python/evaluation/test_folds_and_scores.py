@@ -230,7 +230,7 @@ def test_classifiers_that_are_none_are_refused():
 
 def test_columns_of_the_same_name():
     X = pd.DataFrame(INTEGERS % 2, columns=list("abba"))
-    with pytest.raises(ValueError, match="column names must be unique, but 'a' comes more than once"):
+    with pytest.raises(ValueError, match="column names must be unique, but 'a' occurs more than once"):
         cross_validate(tg.TANClassifier(), X, Y)
 
 

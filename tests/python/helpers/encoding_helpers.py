@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tanager._encoding.encoder import learn_encoding, read_table
+from tanager._encoding.encoder import EncodingSettings, learn_encoding, read_table
 
 
 class Halves:
@@ -17,16 +17,8 @@ class Halves:
 
 
 def learn(X, *, numeric_features="float", discretizer=Halves(), categories=None, threads=1):  # noqa: B008
-    return learn_encoding(
-        read_table(X),
-        y_codes=None,
-        n_classes=1,
-        weights=None,
-        numeric_features=numeric_features,
-        discretizer=discretizer,
-        categories=categories,
-        threads=threads,
-    )
+    settings = EncodingSettings(numeric_features, discretizer, categories)
+    return learn_encoding(read_table(X), settings, y_codes=None, n_classes=1, weights=None, threads=threads)
 
 
 def learned(X, **options):

@@ -392,7 +392,7 @@ def test_settings_objects(make, name):
     clf = tg.BayesNetClassifier(structure=make())
     assert clf.get_params()["structure__epsilon"] == 0.01
     assert clone(clf.set_params(structure__epsilon=0.3)).structure.epsilon == 0.3
-    assert type(tg.BayesNetClassifier(name)._structure()) is make
+    assert type(tg.BayesNetClassifier(name)._structure_learner()) is make
 
 
 def test_a_grid_search_over_epsilon():

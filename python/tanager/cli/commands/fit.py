@@ -83,7 +83,5 @@ def fit_data(clf: Any, data: Any) -> None:
 
 
 def _print_summary(clf: Any, data: Any, name: str, seconds: float) -> None:
-    from ...classifiers._summary import one_line
-
     rows = "" if data.n_rows is None else f" on {data.n_rows:,} rows"
-    print(f"{name}: {one_line(clf)}; trained{rows} in {seconds:.3g} s")  # noqa: T201
+    print(f"{name}: {clf._describe().one_line}; trained{rows} in {seconds:.3g} s")  # noqa: T201
