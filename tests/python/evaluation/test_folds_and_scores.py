@@ -205,8 +205,16 @@ def test_scoring_by_name_and_by_function():
         ({"n_jobs": 0}, ValueError, "n_jobs: expected"),
         ({"sample_weight": [1, 2]}, ValueError, "sample_weight: expected shape"),
         ({"refit_structure": "no"}, TypeError, "refit_structure: expected True or False, got 'no'"),
-        ({"scoring": {"odd": lambda *_: "x"}}, TypeError, "score 'odd': expected the function to return a number, got 'x'"),
-        ({"scoring": {"odd": lambda *_: None}}, TypeError, "score 'odd': expected the function to return a number, got None"),
+        (
+            {"scoring": {"odd": lambda *_: "x"}},
+            TypeError,
+            "score 'odd': expected the function to return a number, got 'x'",
+        ),
+        (
+            {"scoring": {"odd": lambda *_: None}},
+            TypeError,
+            "score 'odd': expected the function to return a number, got None",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(options, error, message):

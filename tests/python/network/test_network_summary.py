@@ -300,7 +300,7 @@ def test_tables_as_text_keep_their_lines():
         "       1  0.5",
         "     '1'  0.5",
     ]
-    for message in ("order must name 'two", "order names 'x', but the features are 'two"):
+    for message in ("order: expected each of 'two", "order: unknown feature 'x'; the features are 'two"):
         with pytest.raises(ValueError, match=message) as failure:
             clf.explain(frame[:1], order=["x"] if "'x'" in message else names[:1])
         assert len(str(failure.value).splitlines()) == 1
