@@ -1,3 +1,3 @@
-"""The reference pages in ``docs/api``, written from the docstrings of the public names: ``python -m docs.make_reference``."""
+"""Generate the API reference in ``docs/api`` from docstrings: ``python -m docs.make_reference``."""
 
 from __future__ import annotations

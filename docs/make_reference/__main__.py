@@ -1,4 +1,4 @@
-"""Write all reference pages and the tables of what methods can do, and remove pages of modules that are no more."""
+"""Write all reference pages and the tables of what methods support; remove pages of deleted modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every method can do, found by trying it on a small table; a part of ``docs/which-method.md``."""
+"""Tables of what every method supports, found by trying it on small data; part of ``docs/which-method.md``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tanager import parameters, structure
 PAGE = Path(__file__).resolve().parents[1] / "which-method.md"
 BEGIN, END = "<!-- abilities: written by python -m docs.make_reference -->", "<!-- end of abilities -->"
 
-#: What a table says of a method that can do something, and of one that cannot.
+#: Entries of the tables.
 YES, NO = "yes", "–"
 
 
 def ability_tables() -> str:
-    """Return the tables of structures with averages, and of parameters."""
+    """Return the tables of structures and averages, and of parameters."""
     lines = ["| structure | `partial_fit`, `merge` | `fit_stream`, Dask | one `network_`, BIF |", "|---|---|---|---|"]
     for name, clf in _structures().items():
         lines.append(f"| {name} | {_adds_up(clf)} | {_passes(clf)} | {YES if _has_network(clf) else NO} |")
@@ -33,13 +33,13 @@ def ability_tables() -> str:
 
 
 def with_tables(page: str) -> str:
-    """Return the page with the tables as they are now."""
+    """Return the page with up-to-date tables."""
     before, rest = page.split(BEGIN)
     return f"{before}{BEGIN}\n\n{ability_tables()}\n\n{END}{rest.split(END)[1]}"
 
 
 def all_methods() -> dict[str, Any]:
-    """Return every structure with the default parameters, every average, and every parameter learner with naive Bayes."""
+    """Return every structure with default parameters, every average, and every parameter learner with naive Bayes."""
     learners = _parameters().items()
     return _structures() | {name: tg.BayesNetClassifier("naive", learner, random_state=0) for name, learner in learners}
 
@@ -63,11 +63,11 @@ def _distinct(by_name: Any) -> list[Any]:
     return [learner for i, learner in enumerate(learners) if repr(learner) not in map(repr, learners[:i])]
 
 
-# -- a table with all that is messy, and what is tried with it
+# -- messy data, and what is tried on it
 
 
 def messy_table() -> tuple[pd.DataFrame, pd.Series]:
-    """Return strings, whole numbers, floats and blanks, with a class that depends on two features."""
+    """Return strings, integers, floats and missing values, with a class that depends on two features."""
     rng = np.random.default_rng(0)
     n = 120
     a, b = rng.integers(0, 3, n), rng.integers(0, 2, n)
@@ -78,13 +78,13 @@ def messy_table() -> tuple[pd.DataFrame, pd.Series]:
 
 
 def complete_table() -> tuple[pd.DataFrame, pd.Series]:
-    """Return the table without blanks and floats, from which learning in parts is learning from the whole."""
+    """Return the data without missing values and floats, for which fitting in parts equals fitting the whole."""
     X, y = messy_table()
     return X.drop(columns="c").fillna({"a": "x"}), y
 
 
-def refuses(call: Callable[[], Any]) -> bool:
-    """Whether a call is refused by one of the errors that say so; any other error is one of ours."""
+def is_rejected(call: Callable[[], Any]) -> bool:
+    """Whether a call raises an error about unsupported input; any other error is a bug."""
     try:
         call()
     except (AttributeError, TypeError, ValueError):
@@ -109,7 +109,7 @@ def _passes(clf: Any) -> str:
     batches = [(X[i : i + 50], y[i : i + 50]) for i in range(0, len(X), 50)]
     for source, passes in ((iter(batches), "one pass"), (batches, "two passes")):
         learner = clone(clf)
-        if not refuses(lambda learner=learner, source=source: learner.fit_stream(source)):
+        if not is_rejected(lambda learner=learner, source=source: learner.fit_stream(source)):
             same = (learner.predict_proba(X) == clone(clf).fit(X, y).predict_proba(X)).all()
             return passes if same else "not the same as `fit`"
     return NO
@@ -124,6 +124,6 @@ def _structures_of(learner: Any) -> str:
     X, y = complete_table()
     general = structure.FixedStructure([("a", "class"), ("class", "b"), ("class", "d")], class_arcs="listed")
     for shape, words in ((general, "any"), ("tan", "class parent of all")):
-        if not refuses(lambda shape=shape: tg.BayesNetClassifier(shape, learner, random_state=0).fit(X, y)):
+        if not is_rejected(lambda shape=shape: tg.BayesNetClassifier(shape, learner, random_state=0).fit(X, y)):
             return words
     return "naive"

@@ -1,4 +1,4 @@
-"""What a reader of the reference would miss."""
+"""Find what the reference lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .text import parse
 
 
 def gaps() -> list[str]:
-    """Return a line for every public name, parameter and field without a description, and for every one too many."""
+    """Return a line for every public name, parameter and field without a description, and for every description without a name."""
     found = [f"{module_name(name)} has no docstring" for name, code in modules().items() if not parse(code).text]
     for item in items():
         found += gaps_of(item.import_name, item.value)
@@ -45,10 +45,10 @@ def gaps_of(name: str, value: Any) -> list[str]:
 
 
 def _expected(value: Any) -> tuple[str, set[str]]:
-    """Return the section that must describe the parts of something, and their names.
+    """Return the section that must describe the members of a value, and their names.
 
-    Of records these are their fields. Other classes that users do not make themselves, such as `Network`, have no parameters
-    to describe.
+    For records these are the fields. Other classes that users do not instantiate, such as `Network`, have no parameters to
+    describe.
     """
     if not isinstance(value, type):
         return "Parameters", {parameter.name for parameter in parameters_of(value)}

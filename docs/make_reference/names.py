@@ -1,4 +1,4 @@
-"""The public names: where each is described, its members, its signature."""
+"""Public names: their pages, members and signatures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import tanager
 
 from .text import Docstring, parse, slug
 
-#: A module that is public, but not imported with the package since it needs more than the package does.
+#: Public modules that are not imported with the package, because they need optional dependencies.
 APART = ["dask"]
 
 
 @dataclass(frozen=True)
 class Item:
-    """A public class or function, on the page of its home."""
+    """A public class or function, and the page that describes it."""
 
     module: str  # such as "structure"; "" is the package itself
     name: str
@@ -33,17 +33,17 @@ class Item:
 
     @property
     def import_name(self) -> str:
-        """What a program calls it."""
+        """The name with which programs import it."""
         return f"{module_name(self.module)}.{self.name}"
 
     @property
     def address(self) -> str:
-        """Its page and the place there."""
+        """Its page and anchor."""
         return f"{self.page}#{slug(self.name)}"
 
     @property
     def doc(self) -> Docstring:
-        """What its docstring says."""
+        """Its docstring."""
         return parse(self.value)
 
 
@@ -68,7 +68,7 @@ def modules() -> dict[str, ModuleType]:
 def exported() -> dict[tuple[str, str], Item]:
     """All public names by module and name.
 
-    What several modules export is described by one of them, rather than by the package.
+    Names that several modules export are described by one of them, rather than by the package.
     """
     found: dict[tuple[str, str], Item] = {}
     homes: dict[int, Item] = {}
@@ -81,7 +81,7 @@ def exported() -> dict[tuple[str, str], Item]:
 
 
 def items(module: str | None = None) -> list[Item]:
-    """Return what is described on one page, or on all, classes first."""
+    """Return the names described on one page, or on all, classes first."""
     found = [item for item in set(exported().values()) if module in (None, item.module)]
     return sorted(found, key=lambda item: (not isinstance(item.value, type), item.name.lower(), item.module))
 
@@ -97,7 +97,7 @@ def elsewhere(module: str) -> list[tuple[str, Item]]:
 
 @cache
 def own_members(value: type) -> dict[str, Any]:
-    """Return the public members that the project defines, those of bases included; what scikit-learn and Python add is left out."""
+    """Return the public members defined in tanager, including those of bases, without those of scikit-learn and Python."""
     found: dict[str, Any] = {}
     for base in value.__mro__:
         if base.__module__.startswith("tanager"):
@@ -106,7 +106,7 @@ def own_members(value: type) -> dict[str, Any]:
 
 
 def properties_of(value: type) -> dict[str, Any]:
-    """Return what is read like an attribute and computed by the class."""
+    """Return the properties of a class."""
     kinds = ("property", "cached_property")
     return {name: member for name, member in own_members(value).items() if type(member).__name__ in kinds}
 
@@ -123,7 +123,7 @@ def function_of(value: type, name: str) -> Any:
 
 @cache
 def methods_of(item: Item) -> dict[str, Item]:
-    """Return the methods of a class, and the class with which each of them is described: the first that has it."""
+    """Return the methods of a class, and the class that describes each: the first that has it."""
     if not isinstance(item.value, type):
         return {}
     functions = {name: function_of(item.value, name) for name in own_members(item.value)}
@@ -141,7 +141,7 @@ def _home(function: Any, name: str, item: Item) -> Item:
 
 @cache
 def _addresses(module: str) -> dict[str, str]:
-    """Return what can be linked to by name, seen from a module: its own names come first, then the package's."""
+    """Return link targets by name, seen from a module: its names take precedence, then those of the package."""
     found: dict[str, str] = {}
     for item in sorted(items(), key=lambda item: (item.module == module, not item.module)):
         found[item.name] = item.address
@@ -152,7 +152,7 @@ def _addresses(module: str) -> dict[str, str]:
 
 
 def link_to(name: str, module: str, owner: Item | None) -> str | None:
-    """Return the address of what a docstring calls so, seen from its page; None where it names nothing of ours."""
+    """Return the address of a name in a docstring, relative to its page; None if it is not a public name."""
     home = methods_of(owner).get(name) if owner else None
     address = f"{home.page}#{slug(f'{home.name}.{name}')}" if home else _addresses(module).get(name)
     if address and address.startswith(f"{page_of(module)}#"):
@@ -164,7 +164,7 @@ def link_to(name: str, module: str, owner: Item | None) -> str | None:
 
 
 def signature_of(value: Any, shown: str) -> str:
-    """Return a call with its defaults, wrapped where it is long."""
+    """Return a call with its defaults, wrapped if it is long."""
     parameters = parameters_of(value)
     texts: list[str] = []
     for parameter in parameters:

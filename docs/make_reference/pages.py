@@ -1,4 +1,4 @@
-"""The pages: one per public module, and an index of all names."""
+"""Pages of the reference: one per public module, and an index."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reference_pages() -> dict[str, str]:
 
 def _module_page(module: str) -> str:
     described = items(module)
-    lines = [f"# `{module_name(module)}`", "", "[All names](index.md) · [Guides](../index.md)", ""]
+    lines = [f"# `{module_name(module)}`", "", "[API reference](index.md) · [Guides](../index.md)", ""]
     lines += _text_and_sections(parse(modules()[module]), module, None)
     lines += _name_table([*((item.name, item) for item in described), *elsewhere(module)], module)
     for item in described:
@@ -43,8 +43,8 @@ def _module_page(module: str) -> str:
 
 
 def _index_page() -> str:
-    lines = ["# All public names", "", "[Guides](../index.md)", ""]
-    lines += ["Written by `python -m docs.make_reference` from the docstrings, whose examples the tests run.", ""]
+    lines = ["# API reference", "", "[Guides](../index.md)", ""]
+    lines += ["Generated from the docstrings by `python -m docs.make_reference`. The tests run all examples.", ""]
     for module, code in modules().items():
         lines += [
             f"## [`{module_name(module)}`]({page_of(module)})",
@@ -61,7 +61,7 @@ def _tidy(lines: list[str]) -> str:
 
 
 def _nowhere(_name: str) -> None:
-    """Link nothing: within tables that are links themselves."""
+    """Return no link, for tables whose rows are links."""
 
 
 def _name_table(named: list[tuple[str, Item]], module: str | None) -> list[str]:
@@ -78,7 +78,7 @@ def _call(heading: str, value: Any, shown: str) -> list[str]:
 
 
 def _text_and_sections(doc: Docstring, module: str, owner: Item | None, more: list[str] | None = None) -> list[str]:
-    """Return a description; `more` stands between the text and the sections."""
+    """Return a description; `more` goes between the text and the sections."""
     link = partial(link_to, module=module, owner=owner)
     lines = [to_markdown(doc.text, link), "", *(more or [])]
     for title in sorted(doc.sections, key=_ORDER.index):
@@ -96,7 +96,7 @@ def _function(item: Item) -> list[str]:
 
 
 def _class(item: Item) -> list[str]:
-    # How objects are made that come from methods and functions is no concern of a reader.
+    # Readers need not know how to construct objects that methods and functions return.
     made_by_users = issubclass(item.value, BaseEstimator)
     lines = _call("###", item.value, item.name) if made_by_users else [f"### `{item.name}`", ""]
     if issubclass(item.value, Exception):
@@ -112,7 +112,7 @@ def _class(item: Item) -> list[str]:
             shared.setdefault(home, []).append(name)
     for home, names in shared.items():
         links = [f"[`{name}`]({link_to(name, item.module, item)})" for name in names]
-        lines += [f"Methods as of `{home.name}`: {', '.join(links)}.", ""]
+        lines += [f"See `{home.name}` for {', '.join(links)}.", ""]
     return lines
 
 
@@ -126,7 +126,7 @@ def _with_properties(item: Item) -> Docstring:
 
 
 def _short_names(item: Item) -> list[str]:
-    """Return the names by which a learner can be given, in Python and on the command line."""
+    """Return the short names of a learner, in Python and on the command line."""
     by_name = getattr(modules()[item.module], "BY_NAME", {})
     made = {name: repr(make()) for name, make in by_name.items() if type(make()) is item.value}
     if not made:

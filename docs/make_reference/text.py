@@ -1,4 +1,4 @@
-"""Docstrings in numpydoc's form: read into sections, and written as Markdown."""
+"""Parse numpydoc docstrings into sections, and format them as Markdown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Docstring:
         return " ".join(self.text.split("\n\n")[0].split())
 
     def entries(self, title: str) -> list[Entry]:
-        """Return the entries of a section; none if it is not there."""
+        """Return the entries of a section, or an empty list."""
         found = self.sections.get(title, [])
         return [] if isinstance(found, str) else found
 

@@ -119,3 +119,15 @@ def test_commands_of_the_first_page_run(tmp_path, monkeypatch, capsys):
         assert program == "tanager"
         assert main(arguments) == 0, capsys.readouterr().err
     assert len((tmp_path / "predicted.csv").read_text(encoding="utf-8").splitlines()) == 1001
+
+
+def test_the_architecture_names_every_folder():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w.]+)`", text))
+    package = ROOT / "python" / "tanager"
+    modules = {path.name for path in package.glob("*.py")} - {"__init__.py", "__main__.py"}
+    folders = {path.name for path in package.iterdir() if (path / "__init__.py").exists()}
+    stages = {path.name for path in (ROOT / "cpp" / "src").iterdir() if path.is_dir()}
+    assert len(folders) > 15
+    assert len(stages) > 15
+    assert (modules | folders | stages) - named == set()

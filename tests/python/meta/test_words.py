@@ -92,7 +92,8 @@ def found_in(text: str) -> list[str]:
 def files() -> list[Path]:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     headers = [*(ROOT / "cpp" / "include").rglob("*.hpp"), *(ROOT / "cpp" / "programs").rglob("*.[ch]pp")]
-    every = [*(ROOT / "python" / "tanager").rglob("*.py"), *pages, *headers]
+    modules = [*(ROOT / "python" / "tanager").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
+    every = [*modules, *pages, *headers]
     return sorted(path for path in every if not path.relative_to(ROOT).as_posix().startswith((*EXCEPT, *NOT_YET)))
 
 
