@@ -49,12 +49,13 @@ def column_warning(name: str, labels: Sequence[Any], n_rows: float) -> str:
             f"column {name!r} contains {len(labels):,} dates, treated as unrelated categories; new dates will be unknown; "
             f"exclude it with --ignore {quote(name)}"
         )
+    is_numeric = all(isinstance(label, int) for label in labels)
     if len(labels) > 0.5 * n_rows:
         return (
             f"column {name!r} looks like an ID ({len(labels):,} distinct values in {n_rows:,.0f} rows); exclude it with "
-            f"--ignore {quote(name)}, or bin its numbers with --numeric {quote(name)}"
+            f"--ignore {quote(name)}" + (f", or bin its numbers with --numeric {quote(name)}" if is_numeric else "")
         )
-    if len(labels) > _MANY and all(isinstance(label, int) for label in labels):
+    if len(labels) > _MANY and is_numeric:
         return (
             f"column {name!r} has {len(labels):,} distinct integers, treated as unrelated categories; bin them with "
             f"--numeric {quote(name)}"

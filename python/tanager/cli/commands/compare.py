@@ -146,7 +146,7 @@ def _show(done: Sequence[Any], failed: Sequence[Any], title: str, by: str) -> No
         console.print(Text(f"{trial.name:{width}}  {trial.failure}"), style="dim")
     marked = any(trial.worse_in for trial in done)
     order = {"accuracy": "accuracy", "log_loss": "log loss"}[by]
-    legend = f"best {order} first; mean ± standard deviation over the folds"
+    legend = f"sorted by {order}; mean ± standard deviation over the folds"
     console.print(
         Text(
             legend

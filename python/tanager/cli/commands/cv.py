@@ -109,7 +109,7 @@ def _show(result: Any, method: str) -> None:
 
     (name,) = result.names
     table = plain_table(title=f"{method}, {result.n_folds}-fold cross-validation")
-    for heading in ("fold", "rows", *result.scoring, "fit s", "predict s"):
+    for heading in ("fold", "rows", *(score.replace("_", " ") for score in result.scoring), "fit s", "predict s"):
         table.add_column(heading, justify="right")
     for i in range(result.n_folds):
         scores = [f"{result.scores[name][score][i]:.4f}" for score in result.scoring]
@@ -120,5 +120,5 @@ def _show(result: Any, method: str) -> None:
     stds = [f"{result.std[name][score]:.4f}" for score in result.scoring]
     seconds = [f"{part[name].mean():.3g}" for part in (result.fit_seconds, result.predict_seconds)]
     table.add_row("mean", "", *(f"[bold]{mean}[/bold]" for mean in means), *seconds)
-    table.add_row("±", "", *stds, "", "")
+    table.add_row("std", "", *stds, "", "")
     print_table(make_console(), table)

@@ -144,7 +144,7 @@ def _methods(X: Array) -> dict[str, Any]:
     return {
         "naive Bayes": NaiveBayesClassifier(),
         "TAN": TANClassifier(),
-        "TAN, BIC": TANClassifier(structure_score="bic"),
+        "TAN (BIC)": TANClassifier(structure_score="bic"),
         PEER: CategoricalNBPeer.for_table(X),
     }
 
