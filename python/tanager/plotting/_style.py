@@ -81,7 +81,7 @@ def hue(ax: Any, color: str) -> Color | str:
 
 
 def shade(ax: Any, strength: float) -> Color:
-    """Return a color from pale gray to strong blue, so that weak edges are visible, too."""
+    """Return a color from pale gray to strong blue; weak edges stay visible."""
     pale, strong = ((0.3, 0.33, 0.37), (0.55, 0.77, 1.0)) if is_dark(ax) else _ON_LIGHT
     return _mixed(strong, pale, float(strength))
 

@@ -22,7 +22,7 @@ WORDS = {
     r"again and again": "repeatedly, several passes",
     r"at hand": "available",
     r"in vain": "without success",
-    r"(?-i:is none)": "is not a ...",
+    r"(?<!there )(?-i:is none)": "is not a ...",
     r"(?<!there )(?:is|are) no (?:features?|numbers?|text|categor(?:y|ies)|labels?|files?)": "is not a ...",
     r"of (?:its|their|his|our) own": "its own, separate",
     r"of (?:ours|yours)": "our, your",
@@ -41,7 +41,7 @@ WORDS = {
     r"shelf|shelves": "arena",
     r"guarded": "synchronized",
     r"peers?": "other libraries",
-    r"the most (?:parents|values|steps|rows|features|iterations|cells|classes|columns|pairs|trees)": "maximum number of",
+    r"the most (?:parents|values|steps|features|iterations|cells|classes|columns|pairs|trees)": "maximum number of",
     r"as (?:it|they) (?:is|are|come|stands?)(?=[.,;:)]|$)": "unchanged",
 }
 PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
@@ -58,7 +58,7 @@ NOT_YET = (
         "python/tanager/datasets.py",
         "python/tanager/discretize.py",
     ),
-    *("python/tanager/explain/", "python/tanager/interop/", "python/tanager/plotting/"),
+    *("python/tanager/interop/",),
 )
 
 
