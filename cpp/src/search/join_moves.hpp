@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "search/moves.hpp"
+#include "search/candidates.hpp"
 
 namespace tanager::internal {
 

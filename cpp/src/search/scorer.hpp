@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "search/fold_rows.hpp"
-#include "search/moves.hpp"
-#include "search/pair_scorer.hpp"
+#include "search/candidates.hpp"
+#include "search/plain_arcs.hpp"
 #include "search/super_parent_sums.hpp"
 #include "search/term_tables.hpp"
 #include "simd/cpu.hpp"

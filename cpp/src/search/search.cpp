@@ -10,7 +10,7 @@
 #include "parameters/class_prior.hpp"
 #include "parameters/from_counts.hpp"
 #include "search/fold_rows.hpp"
-#include "search/moves.hpp"
+#include "search/candidates.hpp"
 #include "search/scorer.hpp"
 #include "search/term_tables.hpp"
 #include "support/parallel.hpp"

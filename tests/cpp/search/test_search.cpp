@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "reference.hpp"
-#include "search/moves.hpp"
+#include "search/candidates.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_parameters.hpp"

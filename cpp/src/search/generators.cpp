@@ -1,4 +1,4 @@
-#include "search/arc_moves.hpp"
+#include "search/generators.hpp"
 
 #include <algorithm>
 

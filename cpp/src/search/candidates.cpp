@@ -1,10 +1,10 @@
-#include "search/moves.hpp"
+#include "search/candidates.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "parameters/from_counts.hpp"
-#include "search/arc_moves.hpp"
+#include "search/generators.hpp"
 #include "search/join_moves.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"

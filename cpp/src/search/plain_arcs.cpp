@@ -1,4 +1,4 @@
-#include "search/pair_scorer.hpp"
+#include "search/plain_arcs.hpp"
 
 #include <algorithm>
 #include <limits>

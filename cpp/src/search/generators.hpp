@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "search/moves.hpp"
+#include "search/candidates.hpp"
 
 namespace tanager::internal {
 
