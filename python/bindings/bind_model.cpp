@@ -127,7 +127,7 @@ Model from_bytes(const py::bytes& data) {
 /// The path as the operating system wants it: any str, bytes or os.PathLike that Python itself would open.
 std::string to_path(const py::object& path) {
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw py::error_already_set();
+  if (PyUnicode_FSConverter(path.ptr(), static_cast<void*>(&encoded)) == 0) throw py::error_already_set();
   return py::reinterpret_steal<py::bytes>(encoded);
 }
 

@@ -19,7 +19,7 @@ class Network {
   Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
           std::vector<double> class_table, std::vector<std::vector<double>> tables);
   /// The same for a class without parents: there are as many classes as probabilities.
-  Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
+  Network(Structure structure, std::vector<std::uint32_t> cardinalities, const std::vector<double>& class_probabilities,
           std::vector<std::vector<double>> tables);
 
   const Structure& structure() const { return structure_; }

@@ -11,7 +11,7 @@
 namespace tanager::internal {
 namespace {
 
-constexpr std::size_t kBlockBytes = 512 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{512} << 10;
 constexpr std::size_t kMaxBlockRows = 4096;
 // Joined tables above this many cells are not made.
 constexpr std::uint64_t kMaxJoinedCells = std::uint64_t{1} << 19;

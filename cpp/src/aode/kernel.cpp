@@ -128,7 +128,7 @@ TANAGER_ALWAYS_INLINE void scaled_loop(const AodeModel& model, std::span<const s
       product.store(number);
       take_power<L::kCount>(number, power);
     }
-    const std::size_t to = row * plan.width + lane;
+    const std::size_t to = std::size_t{row} * plan.width + lane;
     add_scaled<L::kCount>(number, power, &model.block.sums[to], &model.block.powers[to]);
   }
 }
@@ -157,7 +157,7 @@ TANAGER_ALWAYS_INLINE void load_factors(const AodeModel& model, std::size_t feat
 template <class Vector>
 TANAGER_ALWAYS_INLINE void multiply_rows(const double* from, const double* factor, std::size_t rows, std::size_t width,
                                          double* to) {
-  constexpr int kLanes = kLanesOf<Vector>;
+  constexpr std::size_t kLanes = kLanesOf<Vector>;
   Vector product;
   if (width == kLanes) {
     Vector by;
@@ -217,7 +217,7 @@ void add_lanes(const AodeModel& model, std::span<const std::uint32_t> rows, std:
 template <Isa kIsa, class Reader>
 void add_classes(const AodeModel& model, std::span<const std::uint32_t> rows) {
   using Wide = VectorOf<kIsa>;
-  constexpr int kLanes = kLanesOf<Wide>;
+  constexpr std::size_t kLanes = kLanesOf<Wide>;
   const std::size_t end = Reader::kPadded ? model.plan.width : model.plan.n_classes;
   std::size_t lane = 0;
   while (lane + 4 * kLanes <= end) add_lanes<kIsa, Lanes<Wide, 4>, Reader>(model, rows, lane);

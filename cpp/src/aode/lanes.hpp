@@ -27,11 +27,11 @@ TANAGER_ALWAYS_INLINE void add_vector(const Vector& term, double* sum) {
 }
 
 /// One to four vectors, named so that compilers keep them in registers.
-template <class V, int kVectors>
+template <class V, std::size_t kVectors>
 struct Lanes {
   using Vector = V;
-  static constexpr int kPerVector = kLanesOf<Vector>;
-  static constexpr int kCount = kVectors * kPerVector;
+  static constexpr std::size_t kPerVector = kLanesOf<Vector>;
+  static constexpr std::size_t kCount = kVectors * kPerVector;
 
   Vector a, b, c, d;
 
@@ -74,12 +74,12 @@ inline constexpr double kFarApart = -1000;
 
 /// Moves the power of two of every number to `power`, leaving it between 2^(kStartPower - 1) and 2^kStartPower; zero
 /// stays. Numbers must not be subnormal.
-template <int kLanes>
+template <std::size_t kLanes>
 TANAGER_ALWAYS_INLINE void take_power(double* number, double* power) {
   constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52) - 1;
   constexpr std::uint64_t kNewExponent = std::uint64_t{1023 + kStartPower - 1} << 52;
   constexpr std::uint64_t kWhole = std::uint64_t{0x433} << 52;  // 2^52: a small whole number in its low bits adds to it
-  for (int c = 0; c < kLanes; ++c) {
+  for (std::size_t c = 0; c < kLanes; ++c) {
     const auto bits = std::bit_cast<std::uint64_t>(number[c]);
     const double exponent = std::bit_cast<double>((bits >> 52) | kWhole) - 4503599627370496.0;
     const double scaled = std::bit_cast<double>((bits & kFraction) | kNewExponent);
@@ -89,9 +89,9 @@ TANAGER_ALWAYS_INLINE void take_power(double* number, double* power) {
 }
 
 /// sum += number, both with powers beside them; the sum's power becomes the larger of the two.
-template <int kLanes>
+template <std::size_t kLanes>
 TANAGER_ALWAYS_INLINE void add_scaled(const double* number, const double* power, double* sum, double* sum_power) {
-  for (int c = 0; c < kLanes; ++c) {
+  for (std::size_t c = 0; c < kLanes; ++c) {
     const double own = number[c] == 0 ? kPowerOfZero : power[c];
     const double largest = own > sum_power[c] ? own : sum_power[c];
     const double down = own - largest < kFarApart ? kFarApart : own - largest;

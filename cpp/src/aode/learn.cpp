@@ -62,7 +62,7 @@ class PairTables {
       for (std::size_t i = 0; i < counts.n_features(); ++i)
         if (i != p) {
           fill(p, i, parent_cells + before);
-          before += counts.cardinalities()[i] * counts.n_classes();
+          before += std::size_t{counts.cardinalities()[i]} * counts.n_classes();
         }
       parent_cells += counts.cardinalities()[p] * before;
     }

@@ -8,7 +8,7 @@ namespace tanager::internal {
 namespace {
 
 // The tables of one super-parent should stay in the second-level cache beside the rows.
-constexpr std::uint64_t kTableBytes = 256 * 1024;
+constexpr std::uint64_t kTableBytes = std::uint64_t{256} << 10;
 constexpr std::uint64_t kJointValueLimits[] = {64, 32, 16, 8, 4};
 // With missing cells a feature has one value more; more members could then enlarge a table without end.
 constexpr std::size_t kMaxMembers = 4;

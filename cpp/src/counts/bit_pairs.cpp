@@ -11,8 +11,8 @@
 namespace tanager::internal {
 namespace {
 
-constexpr std::size_t kTileBytes = 12 * 1024;             // two tiles fit a first-level cache of 32 KiB
-constexpr std::size_t kFreeBytes = std::size_t{1} << 19;  // bit sets that nobody minds, however small the data
+constexpr std::size_t kTileBytes = std::size_t{12} << 10;  // two tiles fit a first-level cache of 32 KiB
+constexpr std::size_t kFreeBytes = std::size_t{1} << 19;   // bit sets that nobody minds, however small the data
 constexpr std::size_t kMinBlockRows = 4096;
 constexpr std::size_t kLineWords = 8;
 
@@ -51,8 +51,8 @@ void derive_last_values(std::span<double> pair, std::span<const double> single_u
 
 }  // namespace
 
-BitPairs::BitPairs(const Dataset& data, std::vector<std::size_t> features, std::size_t max_product, CountSet& counts,
-                   const CountOptions& options, std::size_t n_workers)
+BitPairs::BitPairs(const Dataset& data, const std::vector<std::size_t>& features, std::size_t max_product,
+                   CountSet& counts, const CountOptions& options, std::size_t n_workers)
     : data_(data),
       counts_(counts),
       max_product_(max_product),

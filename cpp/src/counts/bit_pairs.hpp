@@ -20,7 +20,7 @@ namespace tanager::internal {
 class BitPairs {
  public:
   /// features: of at most 254 values each, in any order; pairs are counted if (bit rows of u) * (of v) <= max_product.
-  BitPairs(const Dataset& data, std::vector<std::size_t> features, std::size_t max_product, CountSet& counts,
+  BitPairs(const Dataset& data, const std::vector<std::size_t>& features, std::size_t max_product, CountSet& counts,
            const CountOptions& options, std::size_t n_workers);
 
   /// Two phases per block. They refer to this object.

@@ -41,8 +41,9 @@ std::size_t max_byte_comparisons(Isa isa) {
 double cost_of_product(const Dataset& data, Isa isa) {
   const GramCost cost = gram_cost(isa);
   const auto n = static_cast<double>(data.n_rows());
-  const auto segments = static_cast<double>(data.n_classes() * (1 + data.n_rows() / kMaxOrderedRows));
-  return n * cost.bit + segments * (cost.segment + static_cast<double>(gram_granule(isa) * 32) * cost.bit);
+  const std::size_t segments = data.n_classes() * (1 + data.n_rows() / kMaxOrderedRows);
+  return n * cost.bit +
+         static_cast<double>(segments) * (cost.segment + static_cast<double>(gram_granule(isa) * 32) * cost.bit);
 }
 
 double build_cost(const Dataset& data, std::size_t bit_rows, const CountOptions& options) {

@@ -25,6 +25,16 @@ void check_recoding(const Recoding& recoding, std::size_t n_old, std::uint32_t n
   }
 }
 
+/// Counts positions up, the last one fastest; n_values(axis) says where each begins anew.
+template <class Values>
+void count_up(std::vector<std::size_t>& position, Values n_values) {
+  for (std::size_t a = position.size(); a-- > 0;) {
+    ++position[a];
+    if (position[a] < n_values(a)) return;
+    position[a] = 0;
+  }
+}
+
 /// Copies a table cell by cell to where the recodings of its axes (outermost first) put it.
 void move_cells(std::span<const double> from, std::span<double> to, std::span<const Recoding* const> axes,
                 std::span<const std::uint32_t> new_dims) {
@@ -37,7 +47,7 @@ void move_cells(std::span<const double> from, std::span<double> to, std::span<co
     std::size_t target = 0;
     for (std::size_t a = 0; a < n_axes; ++a) target += strides[a] * (*axes[a])[position[a]];
     to[target] = cell;
-    for (std::size_t a = n_axes; a-- > 0 && ++position[a] == axes[a]->size();) position[a] = 0;
+    count_up(position, [&](std::size_t a) { return axes[a]->size(); });
   }
 }
 
@@ -63,7 +73,7 @@ void merge_cells(std::span<const double> from, std::span<double> to, std::span<c
       const std::size_t code = classes == nullptr ? c : (*classes)[c];
       if (classes == nullptr || code != kMissing) to[target * new_s + code] += cells[c];
     }
-    for (std::size_t a = outer; a-- > 0 && ++position[a] == old_dims[a];) position[a] = 0;
+    count_up(position, [&](std::size_t a) { return old_dims[a]; });
   }
 }
 

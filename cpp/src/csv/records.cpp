@@ -60,7 +60,9 @@ CsvRecords::CsvRecords(std::span<char> text, char delimiter)
 }
 
 void CsvRecords::end_line() {
-  if (*at_++ == '\r' && at_ != end_ && *at_ == '\n') ++at_;
+  const bool returned = *at_ == '\r';
+  ++at_;
+  if (returned && at_ != end_ && *at_ == '\n') ++at_;
   ++next_line_;
 }
 

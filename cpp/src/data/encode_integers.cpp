@@ -74,7 +74,7 @@ struct TypeRange {
 template <class T>
 TypeRange<T> range_in_type(const CodeBook& book) {
   using U = std::make_unsigned_t<T>;
-  constexpr auto lowest = static_cast<std::int64_t>(std::numeric_limits<T>::min());
+  constexpr std::int64_t lowest = std::numeric_limits<T>::min();  // NOLINT(bugprone-signed-char-misuse): a number
   constexpr std::int64_t highest = std::is_same_v<T, std::uint64_t>
                                        ? std::numeric_limits<std::int64_t>::max()
                                        : static_cast<std::int64_t>(std::numeric_limits<T>::max());

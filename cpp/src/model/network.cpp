@@ -26,10 +26,10 @@ void check_size(std::uint64_t expected, std::size_t actual, const Describe& what
 
 }  // namespace
 
-Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities,
-                 std::vector<std::vector<double>> tables)
+Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities,
+                 const std::vector<double>& class_probabilities, std::vector<std::vector<double>> tables)
     : Network(std::move(structure), std::move(cardinalities), checked_classes(class_probabilities.size()),
-              class_probabilities, std::move(tables)) {}  // not moved: its size may be looked at later
+              class_probabilities, std::move(tables)) {}
 
 Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                  std::vector<double> class_table, std::vector<std::vector<double>> tables)

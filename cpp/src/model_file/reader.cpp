@@ -87,7 +87,7 @@ Network read_network(ByteReader in, std::uint32_t version) {
   Structure structure = Structure::leaving_out(std::move(arcs.absent), std::move(arcs.parents));
   std::vector<std::vector<double>> tables = read_tables(in, structure, cardinalities, n_classes);
   in.finish();
-  return Network(std::move(structure), std::move(cardinalities), std::move(class_probabilities), std::move(tables));
+  return Network(std::move(structure), std::move(cardinalities), class_probabilities, std::move(tables));
 }
 
 Network read_general_network(ByteReader in, std::uint32_t version) {

@@ -14,7 +14,7 @@ namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kGroupsAtOnce = 16;  // their indices are computed first, then all are looked up per row
-constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
 
 struct Block {
   const LookupTables& tables;

@@ -10,7 +10,7 @@ namespace tanager::internal {
 namespace {
 
 // All tables together should stay in the second-level cache beside the rows; single ones in a fair part of the first.
-constexpr std::uint64_t kTotalBytes = 512 * 1024;
+constexpr std::uint64_t kTotalBytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t kJointValueLimits[] = {1024, 256, 64, 16};
 // Features of one value enlarge nothing: without a limit thousands of them would join one group, at quadratic cost.
 constexpr std::size_t kMaxMembers = 32;

@@ -7,6 +7,7 @@
 
 #include "simd/for_isa.hpp"
 #include "simd/vector_exp.hpp"
+#include "support/infinity.hpp"
 
 namespace tanager::internal {
 namespace {
@@ -76,7 +77,7 @@ TANAGER_ALWAYS_INLINE void judge_rows(const Lookups& at, double* sums, RowJudgme
     double total = 0;
     for (std::size_t c = 0; c < width; ++c) total += p[c];
     const double weight = at.weights == nullptr ? 1.0 : at.weights[row];
-    if (shifts[row] == -INFINITY) {  // the given class prior says that there is no such row: nothing can help
+    if (shifts[row] == kMinusInfinity) {  // the given class prior says that there is no such row: nothing can help
       std::fill_n(p, width, 0.0);
       continue;
     }

@@ -16,6 +16,7 @@
 #include "rows/complete_rows.hpp"
 #include "rows/forest_rows.hpp"
 #include "rows/softmax_families.hpp"
+#include "support/infinity.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -60,7 +61,7 @@ double judge_row(std::span<double> logs, std::size_t truth, double weight, RowJu
   const auto best = static_cast<std::size_t>(std::ranges::max_element(logs) - logs.begin());
   const double largest = logs[best], own = logs[truth];
   if (best != truth) judgment.wrong += weight;
-  if (own == -INFINITY) {  // the given class prior says that there is no such row: nothing can help
+  if (own == kMinusInfinity) {  // the given class prior says that there is no such row: nothing can help
     std::ranges::fill(logs, 0.0);
     return 0;
   }

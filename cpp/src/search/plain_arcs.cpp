@@ -125,7 +125,7 @@ const PairScorer::Bundles& PairScorer::bundles() const {
 
 std::shared_ptr<const PairScorer::Tables> PairScorer::tables_of(std::size_t child,
                                                                 const std::vector<bool>& wanted) const {
-  const auto known = kept_.with([&](const auto& kept) { return kept[child]; });
+  auto known = kept_.with([&](const auto& kept) { return kept[child]; });
   if (known && known->has(wanted)) return known;
   auto made = std::make_shared<const Tables>(rows_, tables_, bundles(), child, wanted);
   if (tables_.reserve(made->bytes(), known ? known->bytes() : 0)) kept_.with([&](auto& kept) { kept[child] = made; });

@@ -179,7 +179,7 @@ void SearchScorer::evaluate_counts(std::span<const Candidate> candidates, const 
       std::size_t settled = 0;
       bool all_kept = true;
       if (!bounds.low.empty()) {
-        const std::size_t at = segment.fold * rows_.n_slots(child) * width;
+        const std::size_t at = std::size_t{segment.fold} * rows_.n_slots(child) * width;
         settled = settle_rows(work.block, rows_.codes(child) + first, bounds.low.data() + at, bounds.high.data() + at,
                               work.sums.data(), work.kept, isa_);
         all_kept = work.block.rows == rows;

@@ -38,7 +38,7 @@ void check(const Dataset& data, const SearchOptions& options) {
 }
 
 /// Candidates with tables beyond the limit are never proposed; a start with one must not be tried either.
-const SearchState& check_sizes(const SearchState& start, const SearchRows& rows) {
+SearchState checked_sizes(SearchState start, const SearchRows& rows) {
   for (std::size_t f = 0; f < rows.n_features(); ++f) {
     double cells = static_cast<double>(rows.n_slots(f)) * rows.n_classes();
     for (const std::size_t p : start.parents[f]) cells *= rows.n_slots(p);
@@ -56,7 +56,7 @@ class Search {
         team_(threads),
         rows_(data, fold_of_row, team_),
         tables_(rows_, options, team_),
-        scorer_(rows_, tables_, check_sizes(first_state(options, data.n_features()), rows_), options, team_),
+        scorer_(rows_, tables_, checked_sizes(first_state(options, data.n_features()), rows_), options, team_),
         generator_(make_generator(options, scorer_.state(), [this](std::size_t child, auto parents, auto added) {
           return tables_.fits(child, parents, added);
         })) {}

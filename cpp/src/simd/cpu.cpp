@@ -8,6 +8,7 @@ namespace tanager::internal {
 namespace {
 
 Isa allowed_isa() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): safe as long as nobody sets variables meanwhile, and read only once
   const char* value = std::getenv("TANAGER_ISA");
   if (value == nullptr) return Isa::kAvx512;
   const std::string_view name(value);

@@ -2,6 +2,8 @@
 // none of their own.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -15,17 +17,17 @@ typedef double Four __attribute__((vector_size(32)));
 typedef double Eight __attribute__((vector_size(64)));
 #else
 /// The operators that loops use, lane by lane.
-template <int kLanes>
+template <std::size_t kLanes>
 struct PlainVector {
   double lane[kLanes];
 
-  double operator[](int i) const { return lane[i]; }
+  double operator[](std::size_t i) const { return lane[i]; }
   PlainVector& operator*=(const PlainVector& other) {
-    for (int i = 0; i < kLanes; ++i) lane[i] *= other.lane[i];
+    for (std::size_t i = 0; i < kLanes; ++i) lane[i] *= other.lane[i];
     return *this;
   }
   PlainVector& operator+=(const PlainVector& other) {
-    for (int i = 0; i < kLanes; ++i) lane[i] += other.lane[i];
+    for (std::size_t i = 0; i < kLanes; ++i) lane[i] += other.lane[i];
     return *this;
   }
   friend PlainVector operator+(PlainVector a, double b) {
@@ -52,7 +54,7 @@ template <Isa kIsa>
 using VectorOf = std::conditional_t<kIsa == Isa::kAvx512, Eight, std::conditional_t<kIsa == Isa::kAvx2, Four, Two>>;
 
 template <class Vector>
-inline constexpr int kLanesOf = sizeof(Vector) / sizeof(double);
+inline constexpr std::size_t kLanesOf = sizeof(Vector) / sizeof(std::uint64_t);
 
 /// Vectors at any address of a double: what compilers make of memcpy is one unaligned access.
 template <class Vector>
@@ -70,7 +72,7 @@ TANAGER_ALWAYS_INLINE void keep_larger(Vector& largest, const Vector& other) {
 #if defined(__GNUC__)
   largest = other > largest ? other : largest;
 #else
-  for (int i = 0; i < kLanesOf<Vector>; ++i)
+  for (std::size_t i = 0; i < kLanesOf<Vector>; ++i)
     if (other.lane[i] > largest.lane[i]) largest.lane[i] = other.lane[i];
 #endif
 }

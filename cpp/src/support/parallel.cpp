@@ -79,7 +79,7 @@ void ThreadTeam::start(std::size_t others) {
   try {
     while (others_.size() < others)
       others_.emplace_back([this, worker = others_.size() + 1] { wait_and_work(worker); });
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The system gives no more threads, or no memory for them: those that run, and this one, do the work.
   }
 }
@@ -137,9 +137,9 @@ void ThreadTeam::finish() {
   std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-/// Waits until the value is no longer `old`. To sleep and wake up takes about as long as a thread spins before it sleeps,
-/// so waiting costs at most twice what it would if the future were known. Where threads outnumber cores, spinning would
-/// only keep others from work.
+/// Waits until the value is no longer `old`. To sleep and wake up takes about as long as a thread spins before it
+/// sleeps, so waiting costs at most twice what it would if the future were known. Where threads outnumber cores,
+/// spinning would only keep others from work.
 void ThreadTeam::await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const {
   constexpr std::chrono::microseconds kSpin{60};
   constexpr int kLoadsPerTime = 16;

@@ -97,8 +97,10 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
   std::vector<std::uint32_t> depths(options.n_trees * n);
   Synchronized<Verdict> verdict;
   const auto ask = [&] {
-    const bool ends = verdict.with(
-        [&](Verdict& known) { return known.stop = known.stop || (options.keep_going && !options.keep_going()); });
+    const bool ends = verdict.with([&](Verdict& known) {
+      known.stop = known.stop || (options.keep_going && !options.keep_going());
+      return known.stop;
+    });
     if (ends) throw TreeEnd{};
   };
   const auto learn = [&](std::size_t tree) {
@@ -107,7 +109,8 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
     std::vector<std::uint32_t> rows = sampler.draw(draws, Random(options.seed, tree));
     std::size_t work = 0;
     const auto tick = [&](std::size_t more) {
-      if ((work += more) < kWorkBetweenQuestions) return;
+      work += more;
+      if (work < kWorkBetweenQuestions) return;
       work = 0;
       ask();
     };
@@ -132,8 +135,8 @@ std::vector<double> weights_from_depths(std::span<const std::uint32_t> depths, s
                                  depths.size(), " depths"));
   for (std::size_t i = 0; i < depths.size(); ++i)
     if (depths[i] != 0) weights[i % n_features] += 1.0 / std::sqrt(static_cast<double>(depths[i]));
-  const auto n_trees = static_cast<double>(depths.size() / n_features);
-  for (double& weight : weights) weight = std::min(1.0, weight / n_trees);
+  const std::size_t n_trees = depths.size() / n_features;
+  for (double& weight : weights) weight = std::min(1.0, weight / static_cast<double>(n_trees));
   return weights;
 }
 

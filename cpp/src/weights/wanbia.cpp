@@ -261,8 +261,8 @@ Network WanbiaObjective::State::network(std::span<const double> weights) const {
             base_[feature.offset / s_ + k] * std::exp(weight * logs_[feature.offset + k * s_ + c] - log);
     }
   }
-  return Network(structure_, cardinalities_, renormalize_ ? classes_probabilities_ : absorbed(std::move(log_classes)),
-                 std::move(tables));
+  const std::vector<double> classes = renormalize_ ? classes_probabilities_ : absorbed(std::move(log_classes));
+  return Network(structure_, cardinalities_, classes, std::move(tables));
 }
 
 /// Class probabilities that took up the normalizers, given as logarithms.
