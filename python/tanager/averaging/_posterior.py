@@ -17,6 +17,7 @@ from .._utils.text import display_label
 from .._utils.typing import Floats
 from ..network import Network
 from ..network._network import LazyPredictor
+from ._html import posterior_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +105,7 @@ class TreePosterior:
     >>> print(f"{posterior.map_probability:.2g} of {6**4} trees, as uncertain as {posterior.n_effective_trees:.0f}")
     0.061 of 1296 trees, as uncertain as 18
     >>> posterior.map_tree
-    <Network: TAN, 6 features, 2 classes, 5 arcs between features, 47 parameters>
+    <Network: tree-augmented naive Bayes (TAN), 6 features, 2 classes, 5 arcs between features, 47 parameters>
     >>> len(posterior.sample_trees(100, random_state=1))
     100
     """
@@ -223,6 +224,4 @@ class TreePosterior:
         return f"{math.exp(best):.3g}" if best > -690 else f"10^{best / math.log(10):.4g}"
 
     def _repr_html_(self) -> str:
-        from ._html import posterior_html
-
         return posterior_html(self)

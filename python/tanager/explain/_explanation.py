@@ -19,6 +19,7 @@ from .._utils.warnings import warn_user
 from ..exceptions import EstimateWarning
 from ._changes import EvidenceChange, Flip, Labels, find_changes, find_flips
 from ._coded_rows import CodedRows, SingleChanges, log_odds_of, prefix_log_joints, single_changes
+from ._text import to_frame, to_html, to_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,8 +174,6 @@ class Explanation(Sequence["Explanation"]):
         log-odds are listed under the name of the class variable, so the contributions of a row and class sum to the
         log-odds.
         """
-        from ._text import to_frame
-
         return to_frame(self)
 
     def to_text(self, of: Any = None) -> str:
@@ -185,8 +184,6 @@ class Explanation(Sequence["Explanation"]):
         of : class label or None, default=None
             Class whose log-odds to show; None means the predicted class.
         """
-        from ._text import to_text
-
         return to_text(self, of)
 
     def plot(self, of: Any = None, max_features: int = 20, ax: Any = None) -> Any:
@@ -250,8 +247,6 @@ class Explanation(Sequence["Explanation"]):
         return f"<Explanation: {rows}, {len(self.feature_names)} features, {len(self.classes)} classes>"
 
     def _repr_html_(self) -> str:
-        from ._text import to_html
-
         return to_html(self)
 
 

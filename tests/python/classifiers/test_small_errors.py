@@ -52,7 +52,7 @@ def test_settings_that_there_are_not():
 def test_options_that_do_not_exist_are_named(run):
     done = run("fit", "x.csv", "--target", "y")
     assert done.code == 2
-    assert done.err.startswith("tanager fit: there is no option --target; the following arguments are required: ")
+    assert done.err.startswith("tanager fit: unknown option --target; the following arguments are required: ")
     assert "no option" not in run("fit", "x.csv", "--clas", "y").err  # abbreviations are
 
 
@@ -74,7 +74,7 @@ def test_curves_of_several_classifiers_need_two_classes():
     ):
         tg.plotting.plot_roc({"TAN": clf}, X, y)
     with pytest.raises(
-        ValueError, match=r"there are 3 classes, so say which one the curve is for: pass of=, one of 0, 1, 2"
+        ValueError, match=r"of: required with 3 classes; expected one of 0, 1, 2"
     ):
         tg.evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_)
 

@@ -187,7 +187,7 @@ def test_empty_partitions() -> None:
             "label",
             None,
             TypeError,
-            "dask DataFrame, a dask Array or a sequence of Delayed tables, but is",
+            "dask DataFrame, a dask Array or a sequence of Delayed tables, got",
         ),
         (
             spread(make_frame(), 3),
@@ -204,7 +204,7 @@ def test_empty_partitions() -> None:
             "expected the name of the class column or the classes, got None",
         ),
         (spread(make_frame(), 3), make_frame()["label"], None, TypeError, "y: expected the name of a column or a dask"),
-        (spread(make_frame(), 3), spread(make_frame()["label"], 2), None, ValueError, "X has 3 and y 2"),
+        (spread(make_frame(), 3), spread(make_frame()["label"], 2), None, ValueError, "y: expected the 3 partitions of X, got 2"),
         (
             spread(make_frame(), 3),
             "label",
@@ -221,7 +221,7 @@ def test_empty_partitions() -> None:
         ),
         (da.zeros((4, 2)), da.zeros(3), None, ValueError, "X has 4 rows, but y has 3"),
         (da.zeros((4, 2)), np.zeros(4), None, TypeError, "y: expected a one-dimensional dask Array"),
-        (da.zeros(4), da.zeros(4), None, ValueError, "X must be a table of two dimensions, but has 1"),
+        (da.zeros(4), da.zeros(4), None, ValueError, "X: expected two dimensions, got 1"),
         ([], "label", None, ValueError, "no partitions"),
     ],
 )

@@ -225,7 +225,7 @@ def test_learning_does_not_match():
     clf = fitted(["1", "2"]).partial_fit(pd.DataFrame({"a": pd.Series([1, 2], dtype=object)}), [0, 1])
     assert clf.categories_[0].tolist() == [1, 2, "1", "2"]
     declared = tg.NaiveBayesClassifier(categories={"a": ["1", "2"]}).fit(pd.DataFrame({"a": ["1", "2"]}), [0, 1])
-    with pytest.raises(ValueError, match="holds 1, which is none"):
+    with pytest.raises(ValueError, match="contains the unknown category 1"):
         declared.partial_fit(pd.DataFrame({"a": [1]}), [0])
     assert declared.predict(pd.DataFrame({"a": [1, 2]})).tolist() == [0, 1]
 
