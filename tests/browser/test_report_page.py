@@ -344,7 +344,7 @@ def test_hostile_labels_run_nothing(driver, tmp_path, make):
             "document.querySelector(`[data-node='${arguments[0]}']`).dispatchEvent(new MouseEvent('click', {bubbles: true}))",
             node,
         )
-    assert driver.title.endswith(": report on a model")
+    assert driver.title.endswith(": model report")
     assert page.run("return document.scripts.length") == 2
     assert page.run("return document.querySelectorAll('img, b, [onclick], [onerror]').length") == 0
     texts = page.run("return [...document.querySelectorAll('#feature-0 option')].map((e) => e.textContent)")

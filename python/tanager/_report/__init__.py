@@ -1,4 +1,4 @@
-"""A report on a model as one HTML file that needs nothing else: card, scores, drawing, what-if panel."""
+"""Model reports: a self-contained HTML file with model card, network plot, what-if panel and scores."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from ..classifiers._base import BaseClassifier
 from ..evaluation._held_out import HeldOutScores, held_out_scores
 from .card import card_html, features_html
 from .drawing import drawing_of
-from .inference import MOST_NUMBERS, Absent, inference_of
+from .inference import MAX_ENTRIES, Absent, inference_of
 from .numbers import packed
 from .scores import scores_html
 
 __all__ = ["report_html", "write_report"]
 
-#: Of a feature, or numbers of its table, in a page without a panel.
-_MOST_LABELS = 2000
+#: Maximum number of labels of a feature, and of values of its table, in a page without a panel.
+_MAX_LABELS = 2000
 _SCRIPTS = ("inference.js", "averages.js", "drawing.js", "table.js", "panel.js")
 
 
 def write_report(clf: BaseClassifier, path: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
-    """Write a report, as ``clf.report`` says."""
+    """Write a report; see ``clf.report``."""
     clf._check_fitted()
     if (X is None) != (y is None):
-        raise ValueError("a report shows scores for X and y together, but only one of them came")
+        raise ValueError("X and y: expected both or neither, got only one of them")
     scores = None if X is None else held_out_scores(clf, X, y)
     write_text(path, report_html(clf, scores))
 
 
 def report_html(clf: BaseClassifier, scores: HeldOutScores | None = None, source: str | None = None) -> str:
-    """Return the page; `source` is what the model's file is called. The same model always gives the same text."""
+    """Return the page; `source` is the name of the model file. The same model always gives the same text."""
     model = _or_reason(inference_of, clf)
-    whole = "absent" not in model
+    complete = "absent" not in model
     payload: dict[str, Any] = {
         "className": display_label(clf._schema.class_name),
         "classes": distinct_labels(clf.classes_.tolist()),
-        "features": _features(clf, whole=whole),
+        "features": _features(clf, complete=complete),
         "model": model,
         "drawing": _or_reason(drawing_of, clf),
-        "tables": _tables(clf, whole=whole),
+        "tables": _tables(clf, complete=complete),
         "tableNote": _table_note(clf),
     }
     one_line = clf._describe().one_line
     parts = {
-        "title": f"{display_label(clf._schema.class_name)}: report on a model",
+        "title": f"{display_label(clf._schema.class_name)}: model report",
         "heading": html_label(clf._schema.class_name),
         "summary": html_label(f"{one_line[0].upper()}{one_line[1:]}."),
         "source": "" if source is None else f"<p class=source>Model file <bdi>{html_label(source)}</bdi></p>",
@@ -73,20 +73,20 @@ def _or_reason(make: Any, clf: BaseClassifier) -> dict[str, Any]:
     return found
 
 
-def _features(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any]]:
-    """Return names and labels; many labels are left out unless the panel needs them."""
+def _features(clf: BaseClassifier, *, complete: bool) -> list[dict[str, Any]]:
+    """Return names and labels of all features; long lists of labels only if the panel needs them."""
     found = []
     for name, column in zip(clf._schema.feature_names, clf._encoder.columns, strict=True):
         n_values = column.cardinality
-        labels = column.labels() if whole or n_values <= _MOST_LABELS else []
+        labels = column.labels() if complete or n_values <= _MAX_LABELS else []
         found.append({"name": display_label(name), "nValues": n_values, "labels": distinct_labels(labels)})
     return found
 
 
-def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
-    """Return what a picked node shows: P(node | parents), the class last. Large tables are left out unless predictions need them."""
+def _tables(clf: BaseClassifier, *, complete: bool) -> list[dict[str, Any] | None]:
+    """Return the conditional probability tables of all nodes, the class last; large ones only if the panel needs them."""
     n = clf.n_features_in_
-    most = MOST_NUMBERS if whole else min(MOST_NUMBERS // (n + 1), _MOST_LABELS)
+    most = MAX_ENTRIES if complete else min(MAX_ENTRIES // (n + 1), _MAX_LABELS)
     network = getattr(clf, "network_", None)
     if hasattr(clf, "posterior_"):
         network = clf.posterior_.map_tree
@@ -109,13 +109,13 @@ def _tables(clf: BaseClassifier, *, whole: bool) -> list[dict[str, Any] | None]:
 
 
 def _table_note(clf: BaseClassifier) -> str:
-    """Say what tables are in a model that is not one network."""
+    """Return a note on the tables of a model that averages over many networks."""
     if hasattr(clf, "posterior_"):
         return "In the most probable tree."
     return (
         ""
         if hasattr(clf, "network_")
-        else "Given the class alone; its models also have every other feature as a parent."
+        else "Given the class only; each of the averaged models has one more feature as a parent."
     )
 
 
@@ -124,7 +124,7 @@ def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:
     read = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "style.css", *_SCRIPTS)}
     script = "\n".join(read[name] for name in _SCRIPTS)
     data = json.dumps(payload, separators=(",", ":"), allow_nan=False)
-    for character in "<>&":  # what could end the element; all beyond ASCII is escaped already
+    for character in "<>&":  # could end the element; JSON has escaped everything beyond ASCII
         data = data.replace(character, f"\\u{ord(character):04x}")
     policy = (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(read['style.css'])}'; "

@@ -1,4 +1,4 @@
-"""The model card: what the model is, what it was learned from and how; and its features."""
+"""The model card (method, settings, training data, classes) and the table of features."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..network._summary import mutual_information
 from ..parameters import resolve_parameters
 from .html import bar, name, table, tile
 
-_MOST_VALUES = 12  # of a feature
-_MOST_FEATURES = 500
-_MOST_CLASSES = 100
+_MAX_VALUES = 12  # of a feature
+_MAX_FEATURES = 500
+_MAX_CLASSES = 100
 
 
 def card_html(clf: BaseClassifier) -> str:
-    """Return what the model is, its settings and its classes."""
+    """Return key figures, settings and classes of the model."""
     counts: Any = clf.counts_
     tiles = [tile("Features", f"{clf.n_features_in_:,}", _left_out(clf)), tile("Classes", f"{len(clf.classes_):,}")]
     if counts is not None:
-        tiles.insert(0, tile("Learned from", _amount(counts.n_rows), "rows"))
+        tiles.insert(0, tile("Training data", _amount(counts.n_rows), "rows"))
     description = clf._describe()
     number = description.n_parameters
     if number is not None:
-        tiles.append(tile("Parameters", f"{number:,}", "free numbers"))
+        tiles.append(tile("Parameters", f"{number:,}", "free parameters"))
     tiles += _tree_tiles(clf)
     settings = [("method", html_label(description.kind)), ("classifier", f"<code>{type(clf).__name__}</code>")]
     settings += [(html_label(key), f"<code>{html_label(value)}</code>") for key, value in _settings(clf)]
@@ -38,15 +38,15 @@ def card_html(clf: BaseClassifier) -> str:
 
 
 def _settings(clf: BaseClassifier) -> list[tuple[str, str]]:
-    """Return all settings that a model depends on, those that were left to the classifier included."""
+    """Return all settings of a model, including resolved defaults."""
     settings = clf.get_params(deep=False)
     if "structure" in settings:
         settings["structure"] = clf._structure_learner()
     if "parameters" in settings:
         settings["parameters"] = resolve_parameters(settings["parameters"])
-    of_a_run = {"n_jobs", "verbose"}
+    run_settings = {"n_jobs", "verbose"}
     with config_context(print_changed_only=False):
-        return [(key, repr(value)) for key, value in settings.items() if value is not None and key not in of_a_run]
+        return [(key, repr(value)) for key, value in settings.items() if value is not None and key not in run_settings]
 
 
 def _left_out(clf: BaseClassifier) -> str:
@@ -68,25 +68,28 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
     trees = (
         f"{float(f'{math.exp(entropy):.3g}'):,.6g}" if entropy < 13 else f"10<sup>{entropy / math.log(10):.0f}</sup>"
     )
-    return [tile("Most probable tree", shown, "its probability"), tile("As unsure as", trees, "equally probable trees")]
+    return [
+        tile("Most probable tree", shown, "posterior probability"),
+        tile("Effective trees", trees, "exp(posterior entropy)"),
+    ]
 
 
 def _classes(clf: BaseClassifier) -> str:
     labels = distinct_labels(clf.classes_.tolist())
     shares = _class_probabilities(clf)
-    learned: Any = clf.counts_  # None in a model that was saved without
+    learned: Any = clf.counts_  # None for a model saved without counts
     counts = None if learned is None else learned.class_counts
     headings = [name(clf._schema.class_name), *(["rows"] if counts is not None else [])]
     headings += ["probability", ""] if shares is not None else []
     rows = []
-    for i, label in enumerate(labels[:_MOST_CLASSES]):
+    for i, label in enumerate(labels[:_MAX_CLASSES]):
         row = [name(label)]
         if counts is not None:
             row.append(_amount(float(counts[i])))
         if shares is not None:
             row += [f"{shares[i]:.4f}", bar(shares[i] / max(shares))]
         rows.append(row)
-    many = len(labels) - _MOST_CLASSES
+    many = len(labels) - _MAX_CLASSES
     more = f"<p>… and {plural(many, 'more class')}</p>" if many > 0 else ""
     return table(headings, rows, numbers=(1, 2) if counts is not None else (1,), kind="classes") + more
 
@@ -97,12 +100,12 @@ def _class_probabilities(clf: BaseClassifier) -> list[float] | None:
         return [float(p) for p in clf._core_model.class_probabilities]
     try:
         return [float(p) for p in network.posterior().values]
-    except ValueError:  # a class with so many ancestors that its probabilities are out of reach
+    except ValueError:  # exact inference is too large: the class has too many ancestors
         return None
 
 
 def features_html(clf: BaseClassifier) -> str:
-    """Return a table of the features: values, cut points, parents and what they say of the class."""
+    """Return the table of features: values, parents and mutual information with the class."""
     information = _information(clf)
     network = getattr(clf, "network_", None)
     weights = [
@@ -110,13 +113,13 @@ def features_html(clf: BaseClassifier) -> str:
         for title, attribute in (("weight", "feature_weights_"), ("arc probability", "arc_probabilities_"))
         if hasattr(clf, attribute)
     ]
-    headings = ["feature", "values", "which", *(["parents"] if network is not None else [])]
+    headings = ["feature", "values", "labels", *(["parents"] if network is not None else [])]
     headings += ["information", "", *(title for title, _ in weights)]
     most = max((x for x in information if not math.isnan(x)), default=0.0) or 1.0
     rows = []
     columns = zip(clf._schema.feature_names, clf._encoder.columns, strict=True)
     for f, (feature, column) in enumerate(columns):
-        if f == _MOST_FEATURES:
+        if f == _MAX_FEATURES:
             break
         row = [name(feature), f"{column.cardinality:,}", _values(column)]
         if network is not None:
@@ -127,15 +130,15 @@ def features_html(clf: BaseClassifier) -> str:
         rows.append(row)
     first = headings.index("information")
     numbers = (1, first, *range(first + 2, len(headings)))
-    many = clf.n_features_in_ - _MOST_FEATURES
+    many = clf.n_features_in_ - _MAX_FEATURES
     more = f"<p>… and {plural(many, 'more feature')}</p>" if many > 0 else ""
     return table(headings, rows, numbers=numbers, kind="features") + more
 
 
 def _values(column: Any) -> str:
     labels = distinct_labels(column.labels())
-    shown = ", ".join(map(name, labels[:_MOST_VALUES]))
-    return f"{shown}, … {len(labels) - _MOST_VALUES:,} more" if len(labels) > _MOST_VALUES else shown
+    shown = ", ".join(map(name, labels[:_MAX_VALUES]))
+    return f"{shown}, … {len(labels) - _MAX_VALUES:,} more" if len(labels) > _MAX_VALUES else shown
 
 
 def _parents(network: Any, feature: str) -> str:
@@ -145,11 +148,11 @@ def _parents(network: Any, feature: str) -> str:
 
 
 def _information(clf: BaseClassifier) -> list[float]:
-    """Return the mutual information of every feature and the class, in nats; NaN where it is not known."""
+    """Return the mutual information of every feature and the class, in nats; NaN if not computed."""
     names = clf._schema.feature_names
     network = clf.posterior_.map_tree if hasattr(clf, "posterior_") else getattr(clf, "network_", None)
     if network is not None:
-        found = network.summary().information if len(names) <= _MOST_FEATURES else {}
+        found = network.summary().information if len(names) <= _MAX_FEATURES else {}
         return [found.get(feature, math.nan) for feature in names]
     core = clf._core_model
     return [mutual_information(core.single(f) * core.class_probabilities) for f in range(len(names))]

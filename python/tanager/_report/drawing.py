@@ -1,4 +1,4 @@
-"""The network as nodes and lines on a plane, for the page to draw."""
+"""The network plot of the page: positions of nodes and paths of arcs."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from ..network import Network
 from ..network._strengths import Joint, arc_strength, quick_joint
 from .inference import Absent
 
-#: Nodes beyond which nobody can read a drawing.
-MOST_NODES = 250
-#: Pixels of a font size, the unit of layouts; characters of a name that are shown.
-_EM, _MOST_CHARACTERS = 15.0, 22
+#: Maximum number of nodes of a readable plot.
+MAX_NODES = 250
+#: Pixels per font size, the unit of layouts; maximum number of characters of a name.
+_EM, _MAX_CHARACTERS = 15.0, 22
 _HEIGHT, _CLASS_GAP, _MARGIN, _ARROW = 3.0, 3.2, 1.6, 0.65
-#: Pixels that the strongest line is wider than the weakest.
+#: Difference in width, in pixels, between the strongest and the weakest line.
 _WIDEST, _WIDEST_OTHER = 4.4, 1.4
-#: Other edges that are drawn beside the tree: from this probability, or this part of the largest dependence, on.
-_LEAST_PROBABILITY, _LEAST_SHARE = 0.1, 0.3
+#: Minimum probability, or share of the largest dependence, of plotted edges outside the tree.
+_MIN_PROBABILITY, _MIN_SHARE = 0.1, 0.3
 
 Pairs = dict[tuple[int, int], float]
 
 
 def drawing_of(clf: BaseClassifier) -> dict[str, Any]:
-    """Return nodes, arcs and what they mean; the class has the number behind those of the features.
+    """Return nodes, arcs and a note; the class has the number after those of the features.
 
     Raises
     ------
     Absent
-        Where there are too many nodes.
+        If there are too many nodes.
     """
-    if clf.n_features_in_ + 1 > MOST_NODES:
+    if clf.n_features_in_ + 1 > MAX_NODES:
         raise Absent(
-            f"with {clf.n_features_in_:,} features there is no drawing to read; the limit is {MOST_NODES - 1:,}"
+            f"the network is not plotted: it has {clf.n_features_in_:,} features, more than the limit of {MAX_NODES - 1:,}"
         )
     names = [*clf._schema.feature_names, clf._schema.class_name]
     if hasattr(clf, "posterior_"):
@@ -60,23 +60,23 @@ def _network(network: Network, names: list[str]) -> dict[str, Any]:
     }
     if network._core.structure.is_augmented_naive and strengths:
         drawing = _Drawing(names, placed, parents, arrows=True, with_class=False)
-        drawing.add_routes(strengths, "mutual information given the other parents", "nats")
+        drawing.add_routes(strengths, "conditional mutual information", "nats")
         drawing.add_class(of_class, placed)
         return drawing.finished()
-    # Here arcs of the class tell something, so that they have routes, too: what runs behind a node seems to come from it.
+    # Arcs of the class are informative here, so they are routed, too: an arc that runs behind a node seems to start there.
     class_children = [f for f in placed if network._class_children[f]]
     parents = [[*found, *([of_class] if f in class_children else [])] for f, found in enumerate(parents)]
     parents.append(list(network._class_parents))
     strengths |= {(of_class, f): _strength(network, joint, names[of_class], names[f]) for f in class_children}
     strengths |= {(p, of_class): _strength(network, joint, names[p], names[of_class]) for p in network._class_parents}
     drawing = _Drawing(names, [*placed, of_class], parents, arrows=True, with_class=True)
-    drawing.add_routes(strengths, "mutual information given the other parents", "nats")
+    drawing.add_routes(strengths, "conditional mutual information", "nats")
     return drawing.finished()
 
 
 def _strength(network: Network, joint: Joint, parent: str, child: str) -> float | None:
     found = arc_strength(network, parent, child, joint)
-    return None if math.isnan(found) else found  # it would take long
+    return None if math.isnan(found) else found  # it would take too long to compute
 
 
 def _trees(posterior: Any, names: list[str]) -> dict[str, Any]:
@@ -85,14 +85,14 @@ def _trees(posterior: Any, names: list[str]) -> dict[str, Any]:
     probabilities = np.asarray(posterior.edge_probabilities.values)
     tree = {(p, child): float(probabilities[p, child]) for child in features for p in parents[child]}
     drawing = _Drawing(names, features, parents, arrows=False, with_class=False)
-    drawing.add_routes(dict(tree), "probability of this edge", "", largest=1.0)
-    others = _others(probabilities, tree, _LEAST_PROBABILITY)
-    drawing.add_lines(others, "probability of this edge", "", largest=1.0)
+    drawing.add_routes(dict(tree), "posterior probability", "", largest=1.0)
+    others = _others(probabilities, tree, _MIN_PROBABILITY)
+    drawing.add_lines(others, "posterior probability", "", largest=1.0)
     drawing.add_class(len(features), features)
     found = drawing.finished()
     found["note"] = (
-        "Lines: the most probable tree. Thin dashed lines: other edges with a probability of at least "
-        f"{_LEAST_PROBABILITY:g}. Width: how probable an edge is. Predictions average over all trees."
+        "Solid lines: the most probable tree. Thin dashed lines: other edges with a posterior probability of at least "
+        f"{_MIN_PROBABILITY:g}. Line width: posterior probability. Predictions average over all trees."
     )
     return found
 
@@ -103,7 +103,7 @@ def _pairs(core: _core.Aode, names: list[str]) -> dict[str, Any]:
     for u in range(n):
         for v in range(n):
             if u != v:
-                dependence[u, v] += _dependence(core, u, v) / 2  # of two models that need not agree
+                dependence[u, v] += _dependence(core, u, v) / 2  # the models of both features, which may differ
                 dependence[v, u] = dependence[u, v]
     edges = maximum_spanning_tree(dependence)
     parents: list[list[int]] = [[] for _ in range(n)]
@@ -113,13 +113,13 @@ def _pairs(core: _core.Aode, names: list[str]) -> dict[str, Any]:
     drawing = _Drawing(names, list(range(n)), parents, arrows=False, with_class=False)
     drawing.add_routes(dict(tree), "mutual information given the class", "nats")
     most = max(tree.values(), default=0.0)
-    others = _others(dependence, tree, _LEAST_SHARE * most)
+    others = _others(dependence, tree, _MIN_SHARE * most)
     drawing.add_lines(others, "mutual information given the class", "nats", most)
     drawing.add_class(n, list(range(n)))
     found = drawing.finished()
     found["note"] = (
-        "An average of one model per feature has no arcs of its own: lines join the features that depend most on each other given "
-        "the class, in a tree, and thin dashed lines other strong pairs. Width: mutual information given the class."
+        "The model averages over one network per feature. Solid lines: the maximum spanning tree of the features by mutual "
+        "information given the class. Thin dashed lines: other strong pairs. Line width: mutual information given the class."
     )
     return found
 
@@ -134,7 +134,7 @@ def _dependence(core: _core.Aode, u: int, v: int) -> float:
 
 
 def _others(values: Any, tree: Pairs, least: float) -> Pairs:
-    """Return the strongest pairs that the tree lacks, at most as many as there are nodes."""
+    """Return the strongest pairs outside the tree, at most as many as nodes."""
     n = len(values)
     pairs = [(float(values[u, v]), u, v) for u in range(n) for v in range(u + 1, n)]
     found = [(x, u, v) for x, u, v in pairs if x > 0 and x >= least and (u, v) not in tree and (v, u) not in tree]
@@ -142,7 +142,7 @@ def _others(values: Any, tree: Pairs, least: float) -> Pairs:
 
 
 class _Drawing:
-    """Nodes at the places of a layout, and lines between them; everything in pixels."""
+    """Nodes at the positions of a layout and lines between them, in pixels."""
 
     def __init__(
         self, names: list[str], placed: Sequence[int], parents: list[list[int]], *, arrows: bool, with_class: bool
@@ -169,7 +169,7 @@ class _Drawing:
         return point[0] + self._corner[0], point[1] + self._corner[1]
 
     def add_routes(self, values: Any, what: str, unit: str, largest: float | None = None) -> None:
-        """Add the lines that the layout has routes for."""
+        """Add lines along the routes of the layout."""
         routes = {
             arc: [self._moved(p) for p in self._layout.routes[self._position[arc[0]], self._position[arc[1]]]]
             for arc in values
@@ -178,7 +178,7 @@ class _Drawing:
         self._add(values, paths, what, unit, largest, "arc")
 
     def add_lines(self, values: Pairs, what: str, unit: str, largest: float | None = None) -> None:
-        """Add lines straight from node to node."""
+        """Add direct lines between nodes."""
         paths = {arc: _bent(self._centers[arc[0]], self._centers[arc[1]]) for arc in values}
         self._add(values, paths, what, unit, largest, "other")
 
@@ -192,7 +192,7 @@ class _Drawing:
             self._arcs.append({**ends, "value": value, "what": what, "unit": unit})
 
     def add_class(self, number: int, children: Sequence[int]) -> None:
-        """Add the class above all features, with arcs to all of them."""
+        """Add the class above all features, with arcs to its children."""
         center = self._width / 2 + _MARGIN, _HEIGHT / 2 + _MARGIN
         self._centers[number] = center
         bottom = center[0], center[1] + _HEIGHT / 2
@@ -202,7 +202,7 @@ class _Drawing:
             self._arcs.append({"from": number, "to": child, "path": path, "kind": "class", "width": 1.2})
 
     def finished(self) -> dict[str, Any]:
-        """Return all as plain values."""
+        """Return the plot as plain values."""
         n = len(self._names) - 1
         nodes = [
             {
@@ -223,7 +223,7 @@ class _Drawing:
 
 def _short(name: str) -> str:
     text = display_label(name)
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
 
 
 def _number(x: float) -> str:
@@ -231,7 +231,7 @@ def _number(x: float) -> str:
 
 
 def _smooth(points: Sequence[tuple[float, float]], room: float) -> str:
-    """Return a path through points, each below that before, with vertical ends of every piece and room for an arrow."""
+    """Return a path through points from top to bottom, with vertical ends of every piece and room for an arrow head."""
     (x, y), *others = points
     others[-1] = others[-1][0], others[-1][1] - room
     parts = [f"M{_number(x)} {_number(y)}"]
@@ -246,7 +246,7 @@ def _smooth(points: Sequence[tuple[float, float]], room: float) -> str:
 
 
 def _bent(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """Return a path that leaves the straight line a little, so as not to lie on another one."""
+    """Return a slightly bent path, so it does not cover a straight one."""
     (x, y), (to_x, to_y) = start, end
     middle = (x + to_x) / 2 + 0.12 * (to_y - y), (y + to_y) / 2 - 0.12 * (to_x - x)
     return f"M{_number(x)} {_number(y)}Q{_number(middle[0])} {_number(middle[1])} {_number(to_x)} {_number(to_y)}"

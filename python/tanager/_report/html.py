@@ -1,4 +1,4 @@
-"""Pieces of HTML that several sections share. Nothing in them styles itself: the page's policy allows only its own sheet."""
+"""HTML fragments shared by all sections; without inline styles, which the content security policy of the page forbids."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .._utils.text import html_label
 
 
 def name(label: Any) -> str:
-    """Return a name or label as HTML that shows it, kept apart from the direction of what is around it."""
+    """Return a name or label as HTML, isolated from the writing direction of the text around it."""
     return f"<bdi>{html_label(label)}</bdi>"
 
 
 def bar(share: float) -> str:
-    """Return a bar as wide as a share of its cell."""
+    """Return a bar that fills a share of its cell."""
     width = f"{100 * min(max(share, 0.0), 1.0):.2f}%"
     return f'<svg class="bar" aria-hidden="true"><rect width="{width}" height="100%" rx="2"/></svg>'
 
@@ -22,7 +22,7 @@ def bar(share: float) -> str:
 def table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = (), kind: str = ""
 ) -> str:
-    """Return a table that scrolls on its own where it is too wide; columns of `numbers` are aligned to the right."""
+    """Return a table that scrolls if it is too wide; the columns `numbers` are right-aligned."""
     marks = ["n" if i in numbers else "" for i in range(len(headings))]
     head = "".join(_cell("th", mark, text, ' scope="col"') for mark, text in zip(marks, headings, strict=True))
     body = "".join(
@@ -40,6 +40,6 @@ def _cell(tag: str, mark: str, text: str, more: str = "") -> str:
 
 
 def tile(label: str, value: str, note: str = "") -> str:
-    """Return a number that matters, with what it is."""
+    """Return a tile with a key figure and its label."""
     more = f'<span class="note">{note}</span>' if note else ""
     return f'<div class="tile"><span class="label">{label}</span><span class="value">{value}</span>{more}</div>'

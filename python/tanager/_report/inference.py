@@ -1,4 +1,4 @@
-"""What a page needs to predict as the model does, where both its numbers and the work are few enough."""
+"""Data for exact inference in the page, if the model is small enough."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from ..averaging._mp import MpAverage
 from ..classifiers._base import BaseClassifier
 from ..explain._explanation import chain_order
 from ..network import Network
-from .numbers import is_whole, packed, packed_counts
+from .numbers import are_counts, packed, packed_counts
 
-#: How many numbers a page holds at most: some megabytes of text.
-MOST_NUMBERS = 1_000_000
-#: Operations for one answer with its contributions: a second or two where it comes to the worst.
-MOST_OPERATIONS = 600_000_000
-#: Features beyond which a panel is of no use, and planning would last.
-MOST_FEATURES = 500
-#: Values of all features together that a panel lets one choose from.
-MOST_VALUES = 20_000
-# A sum on the log scale takes about as long as so many products.
+#: Maximum number of table entries in a page: some megabytes of text.
+MAX_ENTRIES = 1_000_000
+#: Maximum number of operations for a prediction with its contributions: a second or two in the worst case.
+MAX_OPERATIONS = 600_000_000
+#: Maximum number of features in the what-if panel.
+MAX_FEATURES = 500
+#: Maximum number of values of all features together in the what-if panel.
+MAX_LABELS = 20_000
+# Operations of a sum of logarithms.
 _LOG_SUM = 10
 
 
-class Absent(Exception):  # it is no error
-    """Says in a sentence why a page does without something."""
+class Absent(Exception):
+    """Raised with the reason why a part of the page is left out; not an error."""
 
 
 def inference_of(clf: BaseClassifier) -> dict[str, Any]:
-    """Return what the page's inference reads; tables of a network are those that the drawing shows.
+    """Return the data for inference in the page; the tables of a network are stored with the network plot.
 
     Raises
     ------
     Absent
-        Where the model is too large for a page.
+        If the model is too large for a page.
     """
     core = clf._core_model
     n = clf.n_features_in_
-    if n > MOST_FEATURES:
-        raise Absent(f"the model has {n:,} features, and this panel takes at most {MOST_FEATURES:,}")
+    if n > MAX_FEATURES:
+        raise Absent(f"the model has {n:,} features, more than the limit of {MAX_FEATURES:,}")
     n_values = sum(clf._encoder.cardinalities)
-    if n_values > MOST_VALUES:
-        raise Absent(f"the features have {n_values:,} values together, and this panel takes at most {MOST_VALUES:,}")
+    if n_values > MAX_LABELS:
+        raise Absent(f"the features have {n_values:,} values in total, more than the limit of {MAX_LABELS:,}")
     if isinstance(core, MpAverage):
-        raise Absent("only numbers of more digits than a page computes with can predict with such a prior")
+        raise Absent("predictions with this prior need more precision than JavaScript numbers have")
     if isinstance(core, _core.Aode):
         return _aode(core)
     if isinstance(core, _core.Tbmatan):
@@ -56,20 +56,20 @@ def inference_of(clf: BaseClassifier) -> dict[str, Any]:
     return _network(clf.network_)
 
 
-def _check(n_numbers: int, n_operations: float) -> None:
-    if n_numbers > MOST_NUMBERS:
-        raise Absent(f"the model has {n_numbers:,} numbers, and a page holds at most {MOST_NUMBERS:,}")
-    if n_operations > MOST_OPERATIONS:
+def _check(n_entries: int, n_operations: float) -> None:
+    if n_entries > MAX_ENTRIES:
+        raise Absent(f"the model has {n_entries:,} table entries, more than the limit of {MAX_ENTRIES:,}")
+    if n_operations > MAX_OPERATIONS:
         raise Absent(
-            f"an answer would take {n_operations:.2g} operations, and a page does at most {MOST_OPERATIONS:.2g} at once"
+            f"a prediction would take {n_operations:.2g} operations, more than the limit of {MAX_OPERATIONS:.2g}"
         )
 
 
 # -- networks
 
 
-def network_numbers(network: Network) -> int:
-    """Return how many numbers all tables of a network hold."""
+def network_entries(network: Network) -> int:
+    """Return the number of entries of all tables of a network."""
     core = network._core
     sizes = [core.table(f).size for f, parents in enumerate(core.parents) if parents is not None]
     return sum(sizes) + int(core.class_table.size)
@@ -77,18 +77,18 @@ def network_numbers(network: Network) -> int:
 
 def _network(network: Network) -> dict[str, Any]:
     core = network._core
-    n_numbers = network_numbers(network)
-    _check(n_numbers, 0)
+    n_entries = network_entries(network)
+    _check(n_entries, 0)
     scopes = [[*parents, f] for f, parents in enumerate(core.parents) if parents is not None]
     order, cells = elimination([*scopes, core.structure.class_parents], core.cardinalities)
-    _check(n_numbers, float(cells) * core.n_classes * (len(order) + 1) * _LOG_SUM)
+    _check(n_entries, float(cells) * core.n_classes * (len(order) + 1) * _LOG_SUM)
     return {"kind": "network", "elimination": order, "order": chain_order(network)}
 
 
 def elimination(scopes: Sequence[Sequence[int]], cardinalities: Sequence[int]) -> tuple[list[int], int]:
-    """Return an order to sum features out that keeps tables small, and how many cells they have together.
+    """Return an elimination order of the features with small tables, and the total size of these tables.
 
-    Evidence only removes features, so that no evidence takes more work than this.
+    Evidence only removes features, so no evidence takes more work.
     """
     neighbors: dict[int, set[int]] = {f: set() for scope in scopes for f in scope}
     for scope in scopes:
@@ -133,17 +133,17 @@ def _aode(core: _core.Aode) -> dict[str, Any]:
 def _tbmatan(core: _core.Tbmatan, predictor: Any) -> dict[str, Any]:
     cards, n, s = core.cardinalities, core.n_features, core.n_classes
     if predictor.method == "exact":
-        raise Absent("the weights of its trees are too far apart for the numbers that a page computes with")
+        raise Absent("the weights of its trees differ too much for JavaScript numbers")
     n_assignments = math.prod(cards)
     summed = min(n_assignments, core.max_assignments)
     n_trees = core.n_trees if n_assignments > core.max_assignments else 0
-    # Of arcs between features only those are summed over of which neither end is known, and something below is.
+    # Sums only run over arcs with both ends unknown and evidence below them: about a third.
     tree_cells = n * max(cards) ** 2 * s * (n + 1) * n_trees / 3
     n_cells = s * (sum(cards) + (sum(cards) ** 2 - sum(r**2 for r in cards)) // 2)
     _check(n_cells, summed * s * (n**3 / 6 + n**2 / 2) + tree_cells)
     singles = [core.counts.single(f) for f in range(n)]
     pairs = [core.counts.pair(u, v) for u in range(n) for v in range(u + 1, n)]
-    whole = all(map(is_whole, [*singles, *pairs]))  # weights of rows need not be
+    whole = all(map(are_counts, [*singles, *pairs]))  # sample weights may be fractions
     pack = packed_counts if whole else packed
     exponents, weights = relative_weights(*core.edge_weights)
     above = np.triu_indices(n, 1)
@@ -164,10 +164,10 @@ def _tbmatan(core: _core.Tbmatan, predictor: Any) -> dict[str, Any]:
 
 
 def relative_weights(mantissas: Any, exponents: Any) -> tuple[Any, Any]:
-    """Return weights of edges as powers of two that bound them, and what is left.
+    """Return edge weights as powers of two that bound them, and the remaining factors.
 
-    The bound of an edge is the weakest edge of the strongest path between its ends: with weights relative to it, sums over
-    trees are found by elimination without leaving the range of doubles.
+    The bound of an edge is the weakest edge of the strongest path between its ends. With weights relative to it, sums over
+    trees are computed by elimination without overflow or underflow.
     """
     n = len(mantissas)
     with np.errstate(divide="ignore"):
@@ -184,7 +184,7 @@ def relative_weights(mantissas: Any, exponents: Any) -> tuple[Any, Any]:
 
 
 def _sampled_trees(core: _core.Tbmatan) -> list[dict[str, Any]]:
-    """Return the trees that the library averages over where too much is missing, with their shares."""
+    """Return the sampled trees, with their shares, that the library averages over if too many values are missing."""
     weights = _core.EdgeWeights.from_parts(*core.edge_weights)
     drawn = _core.sample_trees(weights, core.n_trees, _core.TREE_SEED)
     times: dict[tuple[tuple[int, int], ...], int] = {}

@@ -1,4 +1,4 @@
-"""Numbers as text that a page reads back to the last bit."""
+"""Lossless compact encoding of numbers as text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .._utils.typing import Floats
 
 
 def packed(values: Any) -> str | list[str]:
-    """Return numbers as base64 of little-endian doubles; where many are the same, the distinct ones and their places.
+    """Return numbers as base64 of little-endian doubles; if many are equal, as distinct values and their positions.
 
-    Tables have many equal numbers: all cells without rows of a distribution are.
+    Tables have many equal values: all entries without training rows are.
     """
     cells = np.ascontiguousarray(values, dtype="<f8").reshape(-1)
-    distinct, places = np.unique(cells.view("<u8"), return_inverse=True)  # by their bits
+    distinct, places = np.unique(cells.view("<u8"), return_inverse=True)  # compares bits
     width = 1 if len(distinct) <= 2**8 else 2
     if len(distinct) <= 2**16 and 8 * len(distinct) + width * cells.size < 7 * cells.size:
         return [_text(distinct.tobytes()), _text(places.astype(f"<u{width}").tobytes())]
@@ -27,15 +27,15 @@ def _text(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def is_whole(values: Floats) -> bool:
-    """Tell whether all numbers are counts that `packed_counts` can hold."""
+def are_counts(values: Floats) -> bool:
+    """Return whether all numbers are non-negative integers that `packed_counts` can hold."""
     return bool((values == np.floor(values)).all() and (values >= 0).all() and (values < 2**53).all())
 
 
 def packed_counts(values: Floats) -> str:
-    """Return whole numbers as base64 of seven bits per byte, the lowest first; each zero is followed by how many more follow.
+    """Return counts as base64 of seven bits per byte, lowest first; a zero is followed by the number of further zeros.
 
-    Most cells of tables of pairs are small, and many are zero.
+    Most counts of pairs of values are small, and many are zero.
     """
     out = bytearray()
     cells = values.reshape(-1).astype(np.int64).tolist()

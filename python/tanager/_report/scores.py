@@ -1,4 +1,4 @@
-"""How well the model predicts rows whose classes are known, as HTML."""
+"""The scores section: scores of held-out data as HTML."""
 
 from __future__ import annotations
 
@@ -9,56 +9,49 @@ from ..evaluation._curves import Reliability
 from ..evaluation._held_out import HeldOutScores, Interval
 from .html import name, table, tile
 
-_MOST_CLASSES = 40  # in a confusion matrix
+_MAX_CLASSES = 40  # in a confusion matrix
 _SHADES = 8
 
 
 def scores_html(scores: HeldOutScores) -> str:
-    """Return scores with intervals beside those of class frequencies, the confusion matrix and calibration."""
-    accuracy, log_loss = scores.frequencies
-    tiles = [
-        tile("Accuracy", _number(scores.accuracy), _range(scores.accuracy_interval)),
-        tile("Log loss", _number(scores.log_loss), _range(scores.log_loss_interval) + " less is better"),
-        tile("AUC", _number(scores.auc), "area under the ROC curve"),
-        tile("Calibration error", _number(scores.reliability.calibration_error), "expected, 0 is best"),
-    ]
+    """Return the scores with intervals and baseline, calibration, scores per class and the confusion matrix."""
+    notes = {
+        "accuracy": _interval(scores.accuracy_interval, 3),
+        "log loss": ", ".join(filter(None, [_interval(scores.log_loss_interval, 3), "smaller is better"])),
+        "AUC": "area under the ROC curve",
+    }
+    tiles = [tile(what[0].upper() + what[1:], _number(value), notes[what]) for what, value, _, _ in scores.summary()]
+    tiles.append(
+        tile("Calibration error", _number(scores.reliability.calibration_error), "expected calibration error (ECE)")
+    )
     rows = [
-        ("accuracy", _number(scores.accuracy), _interval(scores.accuracy_interval), _number(accuracy)),
-        (
-            "log loss",
-            _number(scores.log_loss),
-            _interval(scores.log_loss_interval),
-            _number(log_loss),
-        ),
-        ("AUC", _number(scores.auc), "", "0.5000"),
+        (what, _number(value), _interval(interval), _number(baseline))
+        for what, value, interval, baseline in scores.summary()
     ]
     unknown = ""
     if scores.n_unknown:
         unknown = (
-            f"<p>{plural(scores.n_unknown, 'row')} of classes that the model does not know: they count as wrong.</p>"
+            f"<p>{plural(scores.n_unknown, 'row')} of classes that the model does not know; they count as errors.</p>"
         )
     return (
         f'<section id="scores" aria-labelledby="scores-heading"><h2 id="scores-heading">Scores</h2>'
-        f"<p>On {plural(scores.n_rows, 'row')}: {name(scores.name)}. Ranges are 95 % intervals: Wilson’s for the "
-        f"accuracy, and from the standard error over rows for the log loss.</p>{unknown}"
-        f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Beside class frequencies alone</h3>'
-        f"{table(['', 'model', '95 % interval', 'frequencies'], rows, numbers=(1, 2, 3))}{_per_class(scores)}</div>"
-        f"<div><h3>Calibration</h3>{_calibration(scores.reliability)}</div></div>{_confusion(scores)}</section>"
+        f"<p>On {plural(scores.n_rows, 'row')}: {name(scores.name)}. Ranges are 95% confidence intervals: Wilson’s for "
+        f"accuracy, and from the standard error over rows for log loss.</p>{unknown}"
+        f'<div class="tiles">{"".join(tiles)}</div><div class="halves"><div><h3>Compared with predicting class '
+        f"frequencies</h3>{table(['', 'model', '95% interval', 'frequencies'], rows, numbers=(1, 2, 3))}"
+        f"{_per_class(scores)}</div><div><h3>Calibration</h3>{_calibration(scores.reliability)}</div></div>"
+        f"{_confusion(scores)}</section>"
     )
 
 
 def _number(value: float) -> str:
     if math.isnan(value):
-        return "not defined"
+        return "undefined"
     return "∞" if math.isinf(value) else f"{value:.4f}"
 
 
-def _interval(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}"
-
-
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval[0]:.3f} to {interval[1]:.3f}"
+def _interval(interval: Interval | None, digits: int = 4) -> str:
+    return "" if interval is None else f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
 
 
 def _per_class(scores: HeldOutScores) -> str:
@@ -66,20 +59,22 @@ def _per_class(scores: HeldOutScores) -> str:
         (name(label), f"{n:,}", "" if math.isnan(p) else f"{p:.4f}", "" if math.isnan(r) else f"{r:.4f}")
         for label, n, p, r in scores.per_class()
     ]
-    return f"<h3>Class by class</h3>{table(['class', 'rows', 'precision', 'recall'], rows, numbers=(1, 2, 3))}"
+    return f"<h3>Scores per class</h3>{table(['class', 'rows', 'precision', 'recall'], rows, numbers=(1, 2, 3))}"
 
 
 def _confusion(scores: HeldOutScores) -> str:
-    if len(scores.labels) > _MOST_CLASSES:
-        return f"<p>With {len(scores.labels):,} classes there is no room for a confusion matrix.</p>"
+    if len(scores.labels) > _MAX_CLASSES:
+        return f"<p>The confusion matrix is omitted: the model has {len(scores.labels):,} classes.</p>"
     totals = scores.confusion.sum(axis=1)
     rows = []
-    for label, row, total in zip(scores.labels, scores.confusion.tolist(), totals.tolist(), strict=True):
-        cells = [_shaded(n, total, own=scores.labels.index(label) == j) for j, n in enumerate(row)]
+    for i, (label, row, total) in enumerate(
+        zip(scores.labels, scores.confusion.tolist(), totals.tolist(), strict=True)
+    ):
+        cells = [_shaded(n, total, own=i == j) for j, n in enumerate(row)]
         rows.append(f'<tr><th scope="row">{name(label)}</th>{"".join(cells)}</tr>')
     head = "".join(f'<th class="n" scope="col">{name(label)}</th>' for label in scores.labels)
     return (
-        "<h3>Which classes are taken for which</h3><p>Rows: the true class. Columns: the predicted one.</p>"
+        "<h3>Confusion matrix</h3><p>Rows: true class. Columns: predicted class.</p>"
         f'<div class="scroll" tabindex="0"><table class="confusion"><thead><tr><th>true \\ predicted</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

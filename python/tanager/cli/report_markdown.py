@@ -44,21 +44,19 @@ def _model(found: dict[str, Any]) -> str:
 
 
 def _scores(scores: HeldOutScores) -> str:
-    accuracy, log_loss = scores.frequencies
     rows = [
-        ("accuracy", f"{scores.accuracy:.4f}", _interval(scores.accuracy_interval), f"{accuracy:.4f}"),
         (
-            "log loss (smaller is better)",
-            f"{scores.log_loss:.4f}",
-            _interval(scores.log_loss_interval),
-            f"{log_loss:.4f}",
-        ),
-        ("AUC", f"{scores.auc:.4f}", "", "0.5000"),
+            f"{name} (smaller is better)" if name == "log loss" else name,
+            f"{value:.4f}",
+            _interval(interval),
+            f"{base:.4f}",
+        )
+        for name, value, interval, base in scores.summary()
     ]
     lines = [f"## Scores on {_text(scores.name)}", "", f"{scores.n_rows:,} rows.", ""]
     if scores.n_unknown:
         lines += [f"{scores.n_unknown:,} rows have a class that the model does not know; they count as errors.", ""]
-    lines += _table(["", "model", "95 % interval", "predicting class frequencies"], rows, right=True)
+    lines += _table(["", "model", "95% interval", "predicting class frequencies"], rows, right=True)
     per_class = [(_text(label), f"{n:,}", _number(p), _number(r)) for label, n, p, r in scores.per_class()]
     lines += ["", *_table(["class", "rows", "precision", "recall"], per_class, right=True), ""]
     return "\n".join(lines)
@@ -89,7 +87,7 @@ def _calibration(curve: Reliability) -> str:
             f"Expected calibration error {curve.calibration_error:.4f}: the mean distance between the predicted probability of",
             f"{_text(curve.of)} and its observed frequency, in bins with about the same number of rows.",
             "",
-            *_table(["rows", "predicted probability", "observed frequency", "95 % interval"], rows, right=True),
+            *_table(["rows", "predicted probability", "observed frequency", "95% interval"], rows, right=True),
             "",
         ]
     )

@@ -95,6 +95,15 @@ class HeldOutScores:
         rows = np.broadcast_to(shares, self.proba.shape)
         return float(shares.max()), float(_losses(self.truth, rows).mean())
 
+    def summary(self) -> list[tuple[str, float, Interval | None, float]]:
+        """Return name, value, 95% interval and baseline of every score; the baseline predicts the class frequencies."""
+        accuracy, log_loss = self.frequencies
+        return [
+            ("accuracy", self.accuracy, self.accuracy_interval, accuracy),
+            ("log loss", self.log_loss, self.log_loss_interval, log_loss),
+            ("AUC", self.auc, None, 0.5),
+        ]
+
     @cached_property
     def confusion(self) -> npt.NDArray[np.int64]:
         """Number of rows of each true class (row) that are predicted as each class (column)."""

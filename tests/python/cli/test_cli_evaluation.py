@@ -225,7 +225,7 @@ def test_report_as_html(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
     assert run.well("report", tmp_path / "m.tng", "--data", weather) == f"{tmp_path / 'm.html'}\n"
     text = (tmp_path / "m.html").read_text(encoding="utf-8")
-    assert "What predicts <bdi>play</bdi>" in text
+    assert "Model report: <bdi>play</bdi>" in text
     assert "Model file <bdi>m.tng</bdi>" in text
     assert "On 6 rows: " in text
     assert run.well("report", tmp_path / "m.tng", "--data", weather, "-o", tmp_path / "other.htm") == ""

@@ -79,7 +79,7 @@ def test_every_classifier_has_one(name, tmp_path):
     assert sorted(found["model"]["order"]) == in_model
     assert bool(found["tableNote"]) == (name in {"AODE", "TBMATAN"})
     assert sorted(node["id"] for node in found["drawing"]["nodes"]) == [*in_model, 4]
-    assert 'Learned from</span><span class="value">120' in text
+    assert 'Training data</span><span class="value">120' in text
     assert f"{clf.score(X, y):.4f}" in text
     assert len(text.encode()) < 200_000
     if hasattr(clf, "network_"):
@@ -105,7 +105,7 @@ def test_a_model_without_counts_has_one_too(tmp_path):
     X, y = table()
     tg.TANClassifier().fit(X, y).save(tmp_path / "model.tng")
     text = written(tg.load(tmp_path / "model.tng"), tmp_path)
-    assert "Learned from" not in text
+    assert "Training data" not in text
     assert 'id="scores"' not in text
 
 
@@ -153,29 +153,29 @@ def test_labels_that_look_alike_are_told_apart(tmp_path):
 
 def test_large_models_say_why_they_have_no_panel(tmp_path, monkeypatch):
     X, y = table()
-    monkeypatch.setattr(inference, "MOST_NUMBERS", 40)
+    monkeypatch.setattr(inference, "MAX_ENTRIES", 40)
     found = data_of(written(tg.TANClassifier().fit(X, y), tmp_path))
-    assert found["model"] == {"absent": "The model has 62 numbers, and a page holds at most 40."}
+    assert found["model"] == {"absent": "The model has 62 table entries, more than the limit of 40."}
     assert [node["id"] for node in found["drawing"]["nodes"]]
-    monkeypatch.setattr(inference, "MOST_NUMBERS", 10**6)
-    monkeypatch.setattr(inference, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(inference, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr(inference, "MAX_OPERATIONS", 10)
     for make in (tg.TANClassifier, tg.AODEClassifier, tg.TBMATANClassifier):
         reason = data_of(written(make().fit(X, y), tmp_path))["model"]["absent"]
-        assert re.fullmatch(r"An answer would take \S+ operations, and a page does at most 10 at once\.", reason)
+        assert re.fullmatch(r"A prediction would take \S+ operations, more than the limit of 10\.", reason)
 
 
 def test_many_features_are_not_drawn(tmp_path):
     X = np.random.default_rng(0).integers(0, 2, (20, 600))
     found = data_of(written(tg.NaiveBayesClassifier().fit(X, X[:, 0]), tmp_path))
-    assert found["drawing"]["absent"] == "With 600 features there is no drawing to read; the limit is 249."
-    assert found["model"]["absent"] == "The model has 600 features, and this panel takes at most 500."
+    assert found["drawing"]["absent"] == "The network is not plotted: it has 600 features, more than the limit of 249."
+    assert found["model"]["absent"] == "The model has 600 features, more than the limit of 500."
 
 
 def test_features_of_many_values_keep_a_page_small(tmp_path):
     X = np.array([[f"customer {i}", "ab"[i % 2]] for i in range(25_000)], dtype=object)
     text = written(tg.NaiveBayesClassifier().fit(X, X[:, 1]), tmp_path)
     found = data_of(text)
-    assert found["model"]["absent"].startswith("The features have 25,002 values together, and this panel takes at most")
+    assert found["model"]["absent"].startswith("The features have 25,002 values in total, more than the limit of")
     assert (found["features"][0]["nValues"], found["features"][0]["labels"]) == (25_000, [])
     assert found["tables"][0]["values"] is None
     assert found["features"][1]["labels"] == ["a", "b"]
@@ -186,7 +186,7 @@ def test_priors_that_only_mpmath_can_handle(tmp_path):
     X, y = table(30)
     with pytest.warns(tg.FallbackWarning):
         clf = tg.TBMATANClassifier(equivalent_sample_size=1e-200).fit(X[:, :2], y)
-    assert "more digits" in data_of(written(clf, tmp_path))["model"]["absent"]
+    assert "more precision" in data_of(written(clf, tmp_path))["model"]["absent"]
 
 
 def test_scores_have_intervals(tmp_path):
@@ -222,7 +222,7 @@ def test_scores_of_rows_that_are_hard_to_judge(tmp_path):
     text = written(clf, tmp_path, X[:3], ["no", "perhaps", "never"])
     assert "2 rows of classes that the model does not know" in text
     assert "∞" in text
-    assert "not defined" in written(clf, tmp_path, X[:1], y[:1])  # the area under a curve of one class
+    assert "undefined" in written(clf, tmp_path, X[:1], y[:1])  # the area under a curve of one class
 
 
 def test_one_class_and_one_value(tmp_path):
@@ -268,8 +268,8 @@ def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path):
         tg.TANClassifier().report(path)
     clf = tg.TANClassifier().fit(X, y)
     for rows, message in (
-        ((X, None), "only one of them came"),
-        ((None, y), "only one of them came"),
+        ((X, None), "expected both or neither"),
+        ((None, y), "expected both or neither"),
         ((X, y[:5]), "X has 120 rows, but y has 5"),
         ((X[:, :2], y), "features"),
     ):

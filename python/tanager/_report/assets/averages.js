@@ -1,6 +1,6 @@
-// The average over all trees. A row without missing cells is a ratio of two sums over spanning trees, each by elimination
-// without subtraction; missing cells are summed over, or, where they can have too many values, averaged over the same
-// sampled trees that the library takes.
+// The average over all trees. For a row without missing values it is a ratio of two sums over spanning trees, each computed
+// by elimination without subtraction. Missing values are summed out or, if there are too many combinations, estimated with
+// the same sampled trees as in the library.
 
 Tanager.Tbmatan = class {
   constructor(model, cards, nClasses) {
@@ -24,7 +24,7 @@ Tanager.Tbmatan = class {
     return u < v ? (u * (2 * this.n - u - 1)) / 2 + v - u - 1 : this.pair(v, u);
   }
 
-  // Posterior means of the distributions along the next to last axis; the class is the last.
+  // Posterior means of the distributions along the second to last axis; the class is the last axis.
   smoothed(counts, values) {
     const s = this.nClasses, share = this.size / counts.length;
     const out = new Float64Array(counts.length);
@@ -37,7 +37,7 @@ Tanager.Tbmatan = class {
     return out;
   }
 
-  // How much more often two values come together in a class than if they were independent there.
+  // Ratio of the joint probability of two values given a class to the product of their probabilities given the class.
   liftsOf(at) {
     const [u, v] = this.endsOf(at), s = this.nClasses, nu = this.cards[u], nv = this.cards[v];
     const counts = this.pairs[at];
@@ -65,8 +65,8 @@ Tanager.Tbmatan = class {
     return null;
   }
 
-  // Weights are stored relative to the weakest link of the strongest path between their ends, which bounds what they can
-  // become; the factors below keep every step in range.
+  // Weights are stored relative to the weakest edge of the strongest path between their ends, which bounds them during
+  // elimination; the factors below keep every step in range.
   scale(exponents) {
     const n = this.n;
     const B = (i, j) => exponents[this.pair(i, j)];
@@ -82,7 +82,7 @@ Tanager.Tbmatan = class {
     this.factors = Float64Array.from(factors);
   }
 
-  // ln of the sum over all trees of the products of their edges' weights, but for a constant. Uses the weights up.
+  // Logarithm, up to a constant, of the sum over all trees of the products of their edge weights. Overwrites the weights.
   logTreeSum() {
     const { n, work, down, factors } = this;
     let log = 0, product = 1, factor = 0;
@@ -103,7 +103,7 @@ Tanager.Tbmatan = class {
     return log + Math.log(product);
   }
 
-  // ln P(class, row) of a row without missing cells, to `out`. It is asked thousands of times for an answer.
+  // Writes ln P(class, row) of a row without missing values to `out`. Called thousands of times per answer.
   complete(row, out) {
     const { n, nClasses: s, cards, lifts, weights, naive, prior, work } = this;
     for (let c = 0; c < s; ++c) {
@@ -129,13 +129,13 @@ Tanager.Tbmatan = class {
 
   logJoint(evidence) {
     if (this.isEstimate(evidence)) return this.sampled(evidence);
-    // Explanations ask for more and more evidence: all that agrees with what was asked first is known already.
+    // Explanations add evidence step by step, so the rows that are consistent with the first evidence are cached.
     const covered = this.kept && evidence.every((code, f) => this.kept.evidence[f] < 0 || this.kept.evidence[f] === code);
     if (!covered) this.kept = this.allRows(evidence);
     return this.summed(evidence);
   }
 
-  // ln P(class, row) for all rows that agree with the evidence, those of the first missing feature changing fastest.
+  // ln P(class, row) for all rows that are consistent with the evidence; the first missing feature changes fastest.
   allRows(evidence) {
     const s = this.nClasses, missing = evidence.flatMap((code, f) => (code < 0 ? [f] : []));
     const row = evidence.map((code) => Math.max(code, 0));
@@ -152,7 +152,7 @@ Tanager.Tbmatan = class {
     while (digit < missing.length && ++row[missing[digit]] === this.cards[missing[digit]]) row[missing[digit++]] = 0;
   }
 
-  // The sum over those of the rows that agree with the evidence.
+  // The sum over the rows that are consistent with the evidence.
   summed(evidence) {
     const s = this.nClasses, { missing, logs } = this.kept;
     const fixed = missing.filter((f) => evidence[f] >= 0);
@@ -198,12 +198,12 @@ Tanager.Tbmatan = class {
     return Array.from(this.prior, (p, c) => Math.log(p) + Tanager.logSum(found.map((logs) => logs[c])));
   }
 
-  // ln P(evidence | class) in one tree, plus that of the tree's share. Messages go from the leaves to the root. To a parent
-  // that is known, a message is one number per class; others are scaled to a largest number of one, and branches of which
-  // nothing is known send none.
+  // ln P(evidence | class) in one tree plus the logarithm of the tree's share. Messages go from the leaves to the root. A
+  // message to a known parent is one number per class; other messages are scaled to a maximum of one. Branches without
+  // evidence send none.
   ofTree({ share, parents, order }, evidence) {
     const s = this.nClasses, logs = new Array(s).fill(Math.log(share));
-    const messages = new Array(this.n).fill(null);  // the product of those to a feature that is not known
+    const messages = new Array(this.n).fill(null);  // product of the messages to each unknown feature
     for (const f of order) {
       const own = messages[f], known = evidence[f], parent = parents[f], values = this.cards[f];
       if (own === null && known < 0) continue;
@@ -231,7 +231,7 @@ Tanager.Tbmatan = class {
   }
 };
 
-// -- what is asked of any model
+// -- all models
 
 Tanager.makeModel = (model, tables, cards, nClasses) => {
   if (model.kind === "network") return new Tanager.Network(model, tables, cards, nClasses);
@@ -239,8 +239,8 @@ Tanager.makeModel = (model, tables, cards, nClasses) => {
   return new Tanager.Tbmatan(model, cards, nClasses);
 };
 
-// Answers are kept: when one feature changes, those before it in the order of explanations stay the same.
-Tanager.Remembering = class {
+// Caches answers: when one feature changes, those before it in the order of explanations stay the same.
+Tanager.CachedModel = class {
   constructor(inference, most = 1000) {
     Object.assign(this, { inference, most, known: new Map() });
   }
@@ -261,7 +261,7 @@ Tanager.Remembering = class {
   }
 };
 
-// What every known feature adds to the log-odds of every class against its rival, as explain defines it.
+// Contribution of every known feature to the log-odds of every class against its rival, as clf.explain defines it.
 Tanager.explain = (inference, order, evidence) => {
   const nothing = evidence.map(() => -1);
   const base = inference.logJoint(nothing);

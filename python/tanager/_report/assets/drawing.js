@@ -1,4 +1,4 @@
-// The network as a drawing to move about in: nodes to pick by pointer or keyboard, lines as wide as they are strong.
+// The interactive network plot: nodes are selected by pointer or keyboard, line widths show strengths.
 
 Tanager.element = (tag, attributes = {}, ...children) => {
   const found = document.createElement(tag);
@@ -14,16 +14,16 @@ Tanager.shape = (tag, attributes = {}, ...children) => {
   return found;
 };
 
-// A label, kept apart from the direction of the text around it.
+// A label, isolated from the writing direction of the text around it.
 Tanager.label = (text) => Tanager.element("bdi", {}, text);
 
-// The part of the plane that is seen, kept in the proportions of the frame.
+// The visible part of the plot, with the aspect ratio of the frame.
 Tanager.View = class {
   constructor(svg, width, height) {
     Object.assign(this, { svg, width, height });
     this.onPaper = false;
     this.picked = null;
-    // Where nobody has moved it, the drawing follows the size of its frame.
+    // Until the user moves it, the plot follows the size of its frame.
     new ResizeObserver(() => this.again()).observe(svg);
     this.fit();
   }
@@ -38,7 +38,7 @@ Tanager.View = class {
     return Math.min(wide / this.width, high / this.height, 1.25);
   }
 
-  // All of it.
+  // Shows the complete network.
   fit() {
     this.again = () => this.fit();
     this.scale = this.fitting;
@@ -51,14 +51,14 @@ Tanager.View = class {
   show() {
     const [wide, high] = this.frame();
     const w = wide / this.scale, h = high / this.scale;
-    // Something of the drawing always stays in sight.
+    // A part of the plot always stays visible.
     this.x = Math.min(Math.max(this.x, -0.8 * w), this.width - 0.2 * w);
     this.y = Math.min(Math.max(this.y, -0.8 * h), this.height - 0.2 * h);
     const seen = this.onPaper ? [0, 0, this.width, this.height] : [this.x, this.y, w, h];
     this.svg.setAttribute("viewBox", seen.map((v) => v.toFixed(2)).join(" "));
   }
 
-  // By a factor, around a point of the frame.
+  // Zooms by a factor around a point of the frame.
   zoom(factor, px = this.frame()[0] / 2, py = this.frame()[1] / 2) {
     const before = this.scale;
     this.scale = Math.min(Math.max(before * factor, Math.min(this.fitting, 0.72) / 2), 4);
@@ -75,13 +75,13 @@ Tanager.View = class {
     this.show();
   }
 
-  // Stays where it is, but for the node that is picked: its table takes room from the drawing.
+  // Keeps the position, but reveals the selected node: its table takes room from the plot.
   keep() {
     this.show();
     if (this.picked) this.reveal(this.picked.x, this.picked.y, this.picked.width / 2 + 10);
   }
 
-  // Moves a place into sight, if it is out of it.
+  // Pans to make a point visible.
   reveal(x, y, margin) {
     const [wide, high] = this.frame();
     const right = this.x + wide / this.scale - margin, bottom = this.y + high / this.scale - margin;
@@ -94,7 +94,7 @@ Tanager.View = class {
 Tanager.Drawing = class {
   constructor(drawing, data, pick) {
     Object.assign(this, { drawing, data, pick, nodes: new Map(), arcs: [] });
-    this.svg = Tanager.shape("svg", { role: "group", "aria-label": "The network", tabindex: "0" });
+    this.svg = Tanager.shape("svg", { role: "group", "aria-label": "Network", tabindex: "0" });
     this.svg.append(this.markers());
     for (const kind of ["class", "other", "arc"])
       for (const arc of drawing.arcs) if (arc.kind === kind) this.svg.append(this.line(arc));
@@ -114,7 +114,7 @@ Tanager.Drawing = class {
 
   legend() {
     const strengths = this.drawing.arcs.some((arc) => arc.value !== undefined && arc.value !== null);
-    return strengths ? "Width of arcs: mutual information of both ends given the other parents, in the model itself." : "";
+    return strengths ? "Arc width: mutual information of parent and child given the other parents, under the model." : "";
   }
 
   markers() {
@@ -127,7 +127,7 @@ Tanager.Drawing = class {
     const path = Tanager.shape("path", { class: `arc ${arc.kind}`, d: arc.path, "stroke-width": arc.width });
     if (arc.kind === "class" || this.drawing.arrows) path.setAttribute("marker-end", "url(#arrow)");
     if (arc.what) {
-      const value = arc.value === null ? "not known" : `${arc.value.toPrecision(3)} ${arc.unit}`.trim();
+      const value = arc.value === null ? "not computed" : `${arc.value.toPrecision(3)} ${arc.unit}`.trim();
       const between = this.drawing.arrows ? "→" : "–";
       path.append(Tanager.shape("title", {}, `${this.name(arc.from)} ${between} ${this.name(arc.to)}: ${arc.what} ${value}`));
     }
@@ -157,7 +157,7 @@ Tanager.Drawing = class {
     return group;
   }
 
-  // Shows the value that is known of a feature, or how many there are.
+  // Shows the known value of a feature, or its number of values.
   setValue(id, label) {
     const found = this.nodes.get(id);
     if (!found) return;
@@ -186,7 +186,7 @@ Tanager.Drawing = class {
   toggles() {
     const box = document.getElementById("class-arcs");
     if (!this.drawing.arcs.some((arc) => arc.kind === "class")) document.getElementById("class-arcs-label").hidden = true;
-    box.checked = false; // some browsers keep what it was before a reload
+    box.checked = false; // some browsers keep the state across reloads
     const show = () => this.svg.classList.toggle("hide-class", !box.checked);
     box.addEventListener("change", show);
     show();
@@ -196,7 +196,7 @@ Tanager.Drawing = class {
     on("zoom-fit", () => this.view.fit());
   }
 
-  // Dragging, pinching and the wheel. A press that does not move picks the node under it.
+  // Dragging, pinching and the wheel. A press without movement selects the node under it.
   pointers() {
     const held = new Map();
     let travelled = 0;
@@ -234,7 +234,7 @@ Tanager.Drawing = class {
     this.svg.addEventListener("pointercancel", release);
     this.svg.addEventListener("click", (event) => {
       const group = event.target.closest?.("[data-node]");
-      // The click that ends a drag is none; those without a pointer, as of screen readers, have no count.
+      // Ignores the click that ends a drag; clicks without a pointer, as of screen readers, have detail 0.
       if (group && (travelled < 5 || event.detail === 0)) this.choose(Number(group.dataset.node));
     });
     this.svg.addEventListener(
@@ -264,7 +264,7 @@ Tanager.Drawing = class {
     });
   }
 
-  // To the nearest node in a direction.
+  // Moves the focus to the nearest node in a direction.
   step(id, [dx, dy]) {
     const from = this.nodes.get(id).node;
     let best = null, least = Infinity;
@@ -281,7 +281,7 @@ Tanager.Drawing = class {
     this.view.reveal(best.x, best.y, best.width / 2 + 10);
   }
 
-  // On paper all of it is seen.
+  // Prints the complete network.
   printing() {
     const turn = (onPaper) => {
       this.view.onPaper = onPaper;

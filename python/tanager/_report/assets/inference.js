@@ -1,6 +1,6 @@
-// Exact inference for the what-if panel. Evidence is an array with a code for every feature, -1 where nothing is known; the
-// answer is ln P(class, evidence) for every class, as predict_joint_log_proba gives it. Everything is on the log scale,
-// or scaled where many sums are needed, so that nothing underflows.
+// Exact inference for the what-if panel. Evidence is an array with a code per feature, -1 if unknown; the result is
+// ln P(class, evidence) for every class, as predict_joint_log_proba returns it. All numbers are logarithms, or scaled
+// where many sums are needed, so nothing underflows.
 "use strict";
 
 const Tanager = {};
@@ -9,7 +9,7 @@ const Tanager = {};
 
 Tanager.bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 
-// Doubles as they are, or the distinct ones and which of them stands in every place.
+// Doubles, either directly or as distinct values and their positions.
 Tanager.floats = (packed) => {
   const view = new DataView(Tanager.bytes(typeof packed === "string" ? packed : packed[0]).buffer);
   const found = Float64Array.from({ length: view.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
@@ -19,7 +19,7 @@ Tanager.floats = (packed) => {
   return Float64Array.from({ length: places.length / 2 }, (_, i) => found[places[2 * i] + 256 * places[2 * i + 1]]);
 };
 
-// Whole numbers of seven bits per byte, the lowest first; after a zero comes how many more of them follow.
+// Integers in seven bits per byte, lowest first; a zero is followed by the number of further zeros.
 Tanager.counts = (text) => {
   const bytes = atob(text);
   const found = [];
@@ -51,7 +51,7 @@ Tanager.logSum = (values) => {
   return largest + Math.log(sum);
 };
 
-// Probabilities of the classes; all the same where the evidence is impossible, as in predict_proba.
+// Class probabilities; all equal if the evidence has probability zero, as in predict_proba.
 Tanager.posterior = (joint) => {
   const total = Tanager.logSum(joint);
   return joint.map((value) => (total === -Infinity ? 1 / joint.length : Math.exp(value - total)));
@@ -78,7 +78,7 @@ Tanager.Network = class {
     });
   }
 
-  // What is neither known nor above anything known, nor above the class, sums to one: such families have no say.
+  // Barren variables, with no known variable and no class at or below them, sum to one and are left out.
   relevant(evidence) {
     const above = new Set(), waiting = [this.cards.length, ...this.families.map(({ child }) => child).filter((f) => evidence[f] >= 0)];
     while (waiting.length) {
@@ -92,7 +92,7 @@ Tanager.Network = class {
 
   logJoint(evidence) {
     const sums = new Float64Array(this.nClasses);
-    // A factor waits for the first of its variables to be summed out.
+    // A factor belongs to the first of its variables that is summed out.
     const waiting = this.elimination.map(() => []);
     const take = (factor) => {
       if (factor.variables.length) waiting[Math.min(...factor.variables.map((v) => this.rank.get(v)))].push(factor);
@@ -115,7 +115,7 @@ Tanager.Network = class {
     return strides;
   }
 
-  // Calls visit(offsets) for every joint value of some variables; offsets[i] is the place in the i-th factor.
+  // Calls visit(offsets) for every joint value of some variables; offsets[i] is the position in the i-th factor.
   walk(variables, strides, starts, visit) {
     const digits = variables.map(() => 0);
     const offsets = [...starts];
@@ -134,7 +134,7 @@ Tanager.Network = class {
     }
   }
 
-  // The part of a family's table that agrees with the evidence.
+  // The part of a family's table that is consistent with the evidence.
   restricted(family, evidence) {
     const strides = this.strides(family);
     const free = family.variables.filter((v) => evidence[v] < 0);
@@ -150,7 +150,7 @@ Tanager.Network = class {
     return { variables: free, classed: family.classed, logs };
   }
 
-  // The sum over a variable of the product of all factors that know it.
+  // The sum over a variable of the product of all factors that contain it.
   summedOut(factors, variable) {
     const union = new Set(factors.flatMap((factor) => factor.variables));
     union.delete(variable);

@@ -1,4 +1,4 @@
-// The what-if panel, and the page as a whole: evidence changes, and everything that depends on it follows at once.
+// The what-if panel, and the start of the page: every change of the evidence updates all parts that depend on it.
 
 Tanager.Panel = class {
   constructor(data, inference, evidence, changed) {
@@ -42,7 +42,7 @@ Tanager.Panel = class {
 
   classChoice() {
     const choice = document.getElementById("contribution-class");
-    choice.append(Tanager.element("option", { value: "-1" }, "the most probable"));
+    choice.append(Tanager.element("option", { value: "-1" }, "the most probable class"));
     this.data.classes.forEach((text, c) => choice.append(Tanager.element("option", { value: c }, text)));
     choice.addEventListener("change", () => {
       this.of = Number(choice.value);
@@ -72,14 +72,14 @@ Tanager.Panel = class {
     const known = evidence.filter((code) => code >= 0).length;
     for (const [f, select] of this.selects) select.parentElement.classList.toggle("known", evidence[f] >= 0);
     this.box.classList.toggle("empty", known === 0);
-    document.getElementById("posterior-given").textContent = known ? " | what is known" : "";
-    document.getElementById("n-known").textContent = known ? `${known} of ${this.selects.size} known` : "nothing is known yet";
+    document.getElementById("posterior-given").textContent = known ? " | evidence" : "";
+    document.getElementById("n-known").textContent = known ? `${known} of ${this.selects.size} known` : "no evidence yet";
     this.showPosterior(found);
     if (data.classes.length > 1) this.showContributions(found);
     const estimate = this.inference.isEstimate(evidence);
     const note = document.getElementById("estimate-note");
     note.hidden = !estimate || !known;
-    note.textContent = `Unknown values can be too many to sum over: this is the average over ${data.model.nTrees} sampled trees, as the library takes it.`;
+    note.textContent = `Too many values are unknown for an exact sum: this is a Monte Carlo estimate over ${data.model.nTrees} sampled trees, the same as in Python.`;
     document.getElementById("impossible-note").hidden = found.possible;
   }
 
@@ -106,7 +106,7 @@ Tanager.Panel = class {
       .map((f) => ({ f, name: features[f].name, what: features[f].labels[this.evidence[f]], value: contributions[f][of] }));
     const size = (x) => (Number.isFinite(x) ? Math.abs(x) : Infinity);
     lines.sort((a, b) => size(b.value) - size(a.value) || a.f - b.f);
-    lines.unshift({ f: -1, name: className, what: "before anything is known", value: base[of] });
+    lines.unshift({ f: -1, name: className, what: "prior", value: base[of] });
     const most = Math.max(1e-9, ...lines.map(({ value }) => (Number.isFinite(value) ? Math.abs(value) : 0)));
     lines.push({ f: -2, name: "sum", what: "", value: logOdds[of] });
     this.contributionBars.forEach((parts, place) => {
@@ -130,8 +130,8 @@ Tanager.Panel = class {
 };
 
 Tanager.percent = (p) => {
-  if (p > 0 && p < 0.0005) return p < 1e-300 ? "0 %" : `${(100 * p).toExponential(1)} %`;
-  return p < 1 && p > 0.9995 ? ">99.9 %" : `${(100 * p).toFixed(1)} %`;
+  if (p > 0 && p < 0.0005) return p < 1e-300 ? "0%" : `${(100 * p).toExponential(1)}%`;
+  return p < 1 && p > 0.9995 ? ">99.9%" : `${(100 * p).toFixed(1)}%`;
 };
 
 Tanager.signed = (x) => {
@@ -147,17 +147,17 @@ Tanager.start = () => {
   const cards = data.features.map((feature) => feature.nValues);
   const evidence = cards.map(() => -1);
   const tables = new Tanager.NodeTable(data, evidence);
-  const say = (id, text) => {
+  const showMessage = (id, text) => {
     const place = document.getElementById(id);
     place.textContent = text;
     place.hidden = false;
   };
   let drawing = null, panel = null;
   if (data.drawing.absent) {
-    say("drawing-absent", data.drawing.absent);
+    showMessage("drawing-absent", data.drawing.absent);
     document.getElementById("drawing-area").hidden = true;
   } else drawing = new Tanager.Drawing(data.drawing, data, (id) => tables.pick(id));
-  // Several changes at a time, as by Clear all, are answered once.
+  // Several changes at once, as by "Clear all", cause one update.
   let waiting = false;
   const changed = () => {
     if (!waiting) queueMicrotask(update);
@@ -170,10 +170,10 @@ Tanager.start = () => {
     tables.show();
   };
   if (data.model.absent) {
-    say("panel-absent", `There is no what-if panel here. ${data.model.absent}`);
+    showMessage("panel-absent", `The what-if panel is not available. ${data.model.absent}`);
     return;
   }
-  const inference = new Tanager.Remembering(Tanager.makeModel(data.model, data.tables, cards, data.classes.length));
+  const inference = new Tanager.CachedModel(Tanager.makeModel(data.model, data.tables, cards, data.classes.length));
   panel = new Tanager.Panel(data, inference, evidence, changed);
   panel.show();
 };

@@ -1,6 +1,6 @@
-// The table of a picked node: P(node | parents), a row for every configuration of the parents.
+// The conditional probability table of the selected node: P(node | parents), a row per configuration of the parents.
 
-Tanager.MOST_COLUMNS = 60; // until all are asked for
+Tanager.MAX_COLUMNS = 60; // until the user clicks "Show all"
 
 Tanager.NodeTable = class {
   constructor(data, evidence) {
@@ -41,7 +41,7 @@ Tanager.NodeTable = class {
       children.forEach((child, i) => line.append(i ? ", " : "", label(this.name(child))));
       parts.push(line);
     }
-    if (table.values === null) parts.push(element("p", { class: "absent" }, "This table is too large for a page."));
+    if (table.values === null) parts.push(element("p", { class: "absent" }, "This table is too large for the report."));
     else parts.push(...this.rows(id, table, given));
     this.place.replaceChildren(...parts);
   }
@@ -53,7 +53,7 @@ Tanager.NodeTable = class {
     const n = sizes.reduce((a, b) => a * b, 1);
     const head = element("tr");
     for (const parent of given) head.append(element("th", { scope: "col" }, label(this.name(parent))));
-    const wide = this.all ? own : Math.min(own, Tanager.MOST_COLUMNS);
+    const wide = this.all ? own : Math.min(own, Tanager.MAX_COLUMNS);
     for (const text of this.labels(id).slice(0, wide)) head.append(element("th", { scope: "col", class: "n" }, label(text)));
     const body = element("tbody");
     const most = this.all ? n : Math.min(n, Math.max(12, Math.floor(400 / wide)));
@@ -63,7 +63,7 @@ Tanager.NodeTable = class {
       const known = given.some((parent) => parent !== this.nFeatures);
       const line = element("tr", agrees && known ? { class: "agrees" } : {});
       given.forEach((parent, i) => line.append(element("td", {}, label(this.labels(parent)[digits[i]]))));
-      // The class is the innermost axis of the numbers and the last parent here.
+      // The class is the innermost axis of the values, and the last parent here.
       const config = Math.floor(row / lanes), c = row % lanes;
       for (let k = 0; k < wide; ++k) {
         const p = table.values[(config * own + k) * lanes + c];
