@@ -192,7 +192,7 @@ def test_a_request_to_stop_interrupts_what_lasts(name):
     clf = clone(METHODS[name])
     try:
         if uses(clf, SEARCHES):
-            with pytest.warns(ConvergenceWarning, match=r"stopped \(interrupted\) after 0 steps"):
+            with pytest.warns(ConvergenceWarning, match=r"stopped early \(interrupted\) after 0 steps"):
                 clf.fit(X, y)
         elif uses(clf, ROW_LEARNERS):
             with pytest.raises(KeyboardInterrupt):
