@@ -76,8 +76,8 @@ __all__ = [
     "tree_sums",
 ]
 
-#: Where the names of `__all__` that are no modules come from. They are imported when they are first used, since that takes
-#: scikit-learn and SciPy along: ``tanager --help`` and programs that only ask for paths need not wait for them.
+#: The modules of the names in `__all__` that are not modules themselves. They are imported on first use, since they import
+#: scikit-learn and SciPy, which ``tanager --help`` and programs that only need paths should not wait for.
 _HOMES = {
     "AODEClassifier": ".averaging",
     "BayesNetClassifier": ".classifiers",
@@ -111,17 +111,17 @@ def __dir__() -> list[str]:
 
 
 def _installed(part: str) -> str:
-    # The compiled module's own folder: in an editable install the Python files lie elsewhere.
+    # The folder of the extension module: in an editable install the Python files are elsewhere.
     folder = Path(_core.__file__).resolve().parent / part
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"this installation of tanager has no {part}; install it with pip to get the C++ library"
+            f"this installation of tanager has no folder {part}; install it with pip to get the C++ library"
         )
     return str(folder)
 
 
 def get_include() -> str:
-    """Return the folder of the C++ headers that came with this installation."""
+    """Return the folder of the C++ headers of this installation."""
     return _installed("include")
 
 

@@ -1,4 +1,4 @@
-"""``python -m tanager``: the command line, and where the C++ library is."""
+"""``python -m tanager``: the command line, and the paths of the C++ library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifiers to model files and back; pickle goes through the same bytes."""
+"""Model files: writing and reading classifiers; pickles contain the same bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEARNED = ("network_", "n_parameters_", "posterior_", "counts_", "_core_model",
 
 
 def load(path: str | os.PathLike[str]) -> BaseClassifier:
-    """Read a classifier from a model file.
+    """Load a classifier from a model file.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     Returns
     -------
     BayesNetClassifier or the class that wrote it
-        Ready to predict; ready for `partial_fit` if it was saved with its counts, which `TBMATANClassifier` always is.
+        Ready to predict; also ready for `partial_fit` if it was saved with its counts, as a `TBMATANClassifier` always is.
 
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is not a model file, or is not as it was written. If there is no such file, the error is
-        a FileNotFoundError, too.
+        If the file cannot be read, is not a model file, or is corrupted. If there is no such file, the error is also a
+        FileNotFoundError.
     """
     name = os.fsdecode(path)
     try:
@@ -69,24 +69,26 @@ def _is_absent(name: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
-        return False  # it may be there, but cannot be looked at
+        return False  # it may exist, but cannot be accessed
     return not name
 
 
 def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
-    """Return all that a model file holds."""
+    """Return the content of a model file."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(clf)
     if _estimator(type(clf).__name__) is not type(clf):
-        raise ValueError(f"a model file holds tanager's own classifiers, not a {type(clf).__name__}; pickle keeps any")
+        raise ValueError(
+            f"a model file can store only tanager's own classifiers, not a {type(clf).__name__}; use pickle"
+        )
     if not clf._describe().is_storable:
         raise ValueError(
             f"a model file cannot store a model with equivalent_sample_size={clf._core_model.equivalent_sample_size:g}, which "
             "only mpmath can predict with; use pickle"
         )
     if with_counts and clf.counts_ is None:
-        raise ValueError("this model was loaded from a file without counts, so that none can be saved")
+        raise ValueError("with_counts=True: this model was loaded from a file without counts")
     settings = {
         "estimator": type(clf).__name__,
         "params": {name: _to_json(value, name) for name, value in clf.get_params(deep=False).items()},
@@ -106,15 +108,15 @@ def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
 
 
 def from_model(model: _core.Model) -> BaseClassifier:
-    """Return the classifier that a model file describes."""
+    """Return the classifier that a model file contains."""
     try:
         return _read_settings(model, json.loads(model.settings))
-    except _MISUNDERSTOOD as error:
-        raise ModelFileError(f"the settings in the model file cannot be understood: {error!r}") from error
+    except _MALFORMED as error:
+        raise ModelFileError(f"the settings in the model file are invalid: {error!r}") from error
 
 
-# What settings that nobody of good will has written can bring about.
-_MISUNDERSTOOD = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+# The errors that malformed or malicious settings can cause.
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
@@ -130,7 +132,7 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     for (name, labels, cuts), dtype, declared in kinds:
         names.append(name)
         if declared not in _ORDERS:
-            raise ValueError(f"categories cannot be declared by {declared!r}")
+            raise ValueError(f"unknown order of categories: {declared!r}")
         if cuts is None:
             columns.append(ColumnEncoder("category", categories=_array(labels or [], dtype), order=_ORDERS[declared]))
         else:
@@ -141,7 +143,7 @@ def _read_settings(model: _core.Model, settings: Any) -> BaseClassifier:
     shown = {name: _feature_numbers(name, values, len(names)) for name, values in settings.get("shown", {}).items()}
     threshold = settings.get("dependence_threshold")
     if threshold is not None and (type(threshold) not in (int, float) or not threshold >= 0):
-        raise ValueError(f"a threshold of dependence must be a number that is not negative, but is {threshold!r:.50}")
+        raise ValueError(f"dependence_threshold: expected a non-negative number, got {threshold!r:.50}")
     clf._adopt(schema, encoder, classes, replace(clf._restored(model), attributes=shown, threshold=threshold))
     return clf
 
@@ -152,21 +154,21 @@ def _shown(clf: BaseClassifier) -> ExtraAttributes:
 
 def _feature_numbers(name: str, values: Any, n_features: int) -> npt.NDArray[np.float64]:
     if name not in FEATURE_ATTRIBUTES or not isinstance(values, list) or len(values) != n_features:
-        raise ValueError(f"{name!r} must be one of {sorted(FEATURE_ATTRIBUTES)}, with a number for each feature")
+        raise ValueError(f"{name!r}: expected one of {sorted(FEATURE_ATTRIBUTES)}, with a number for each feature")
     for value in values:
-        if type(value) not in (int, float) or value < 0 or value > 1:  # features that are left out have NaN
-            raise ValueError(f"{name!r} must hold numbers from 0 to 1 or NaN, but one is {value!r:.50}")
+        if type(value) not in (int, float) or value < 0 or value > 1:  # NaN for features that are left out
+            raise ValueError(f"{name!r}: expected numbers from 0 to 1 or NaN, got {value!r:.50}")
     return np.array(values, dtype=np.float64)
 
 
 def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
-    """Replace what lives in the core by the bytes of a model file. Labels of any kind stay as they are, beside it."""
+    """Return the state for pickle: objects of the core as the bytes of a model file, labels of any type as they are."""
     if not clf._is_fitted():
         return state
     state = {name: value for name, value in state.items() if name not in _LEARNED}
     if not clf._describe().is_storable:
         return {**state, "_average": clf._core_model}
-    # Names and labels are pickled beside the model, so that texts in their place need only be unique.
+    # Names and labels are pickled separately; in the model file, unique placeholders are enough.
     names = [str(i) for i in range(clf._schema.n_features)]
     state["_model"] = _build(clf, "", clf._separate_counts(), names, _any_as_text).to_bytes()
     if isinstance(clf._predictor, LazyPredictor):
@@ -197,26 +199,25 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_fit(found: FittedModel, state: dict[str, Any]) -> None:
-    """Refuse a state whose parts are of different models: codes of one would be read as those of the other."""
+    """Reject a state whose parts belong to different models: codes of one would be read as those of the other."""
     expected = list(found.core.cardinalities)
     sizes = [column.cardinality for column in state["_encoder"].columns]
     for what, n in (("categories", len(sizes)), ("names", state["_schema"].n_features)):
         if n != len(expected):
             raise ValueError(
-                f"the pickled model has {len(expected)} features, but there are {what} of {n}: the parts belong to "
-                "different models"
+                f"the pickled model has {len(expected)} features, but {what} of {n}: the parts belong to different models"
             )
     for feature, (n_values, n_categories) in enumerate(zip(expected, sizes, strict=True)):
         if n_values != n_categories:
             raise ValueError(
-                f"feature {feature} of the pickled model has {n_values} values, but there are {n_categories} categories: "
-                "the parts belong to different models"
+                f"feature {feature} of the pickled model has {n_values} values, but {n_categories} categories: the parts belong "
+                "to different models"
             )
     n_classes = found.core.n_classes
     if len(state["classes_"]) != n_classes:
         raise ValueError(
-            f"the pickled model has {n_classes} classes, but there are {len(state['classes_'])} labels: the parts belong to "
-            "different models"
+            f"the pickled model has {n_classes} classes, but {len(state['classes_'])} labels: the parts belong to different "
+            "models"
         )
 
 
@@ -237,8 +238,8 @@ def _storable(label: Any, position: int, what: str) -> bool | int | float | str:
     if isinstance(label, (bool, int, float, str)):
         return label
     raise ValueError(
-        f"{what} is {label!r} of type {type(label).__name__}, but a model file holds strings, integers, floats and "
-        "booleans; pickle keeps labels of any kind"
+        f"{what} is {label!r} of type {type(label).__name__}, but a model file can store only strings, integers, floats and "
+        "booleans; use pickle for other labels"
     )
 
 
@@ -247,15 +248,15 @@ def _any_as_text(label: Any, position: int, what: str) -> bool | int | float | s
 
 
 def _type_name(labels: npt.NDArray[Any], what: str) -> str:
-    if labels.dtype.kind == "U":  # an array of strings may have room for longer ones, which is nothing to keep
+    if labels.dtype.kind == "U":  # the width of the longest label, not of the array
         return f"<U{max([1, *map(len, labels.tolist())])}"
     if labels.dtype.kind in _KINDS:
         return str(labels.dtype.str)
     if labels.dtype.kind == "T":  # NumPy's variable-width strings
         return "|O"
     raise ValueError(
-        f"{what} are of type {labels.dtype}, but a model file holds strings, integers, floats and booleans; pickle keeps "
-        "labels of any kind"
+        f"{what} have type {labels.dtype}, but a model file can store only strings, integers, floats and booleans; use pickle "
+        "for other labels"
     )
 
 
@@ -266,20 +267,20 @@ _MAX_STRING_BYTES = 1 << 26
 def _array(labels: list[Any], type_name: str) -> npt.NDArray[Any]:
     dtype = np.dtype(type_name)
     if dtype.kind not in _KINDS:
-        raise ValueError(f"labels cannot be of type {type_name}")
+        raise ValueError(f"labels cannot have type {type_name}")
     if dtype.kind == "U" and dtype.itemsize > 4 * max(1, *map(len, labels), 1):
         raise ValueError(f"labels of type {type_name} would be longer than the longest label")
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
-    # Fixed-width strings all take the room of the longest, which a small file can make gigabytes.
+    # Fixed-width strings all take the space of the longest one; a small file could make that gigabytes.
     if dtype.kind == "O" or (dtype.kind == "U" and len(labels) * dtype.itemsize > _MAX_STRING_BYTES):
         return array
-    # Not every version of NumPy refuses integers that do not fit.
+    # Not every version of NumPy rejects integers that do not fit.
     if dtype.kind in "iu" and any(not np.iinfo(dtype).min <= label <= np.iinfo(dtype).max for label in labels):
         raise ValueError(f"a label does not fit the type {type_name}")
     typed = array.astype(dtype)
     if any(type(a) is not type(b) or a != b for a, b in zip(typed.tolist(), labels, strict=True)):
-        raise ValueError(f"the labels are not of type {type_name}")
+        raise ValueError(f"the labels do not have type {type_name}")
     return typed
 
 
@@ -296,8 +297,8 @@ def _to_json(value: Any, name: str) -> Any:
         params = {key: _to_json(v, f"{name}__{key}") for key, v in value.get_params(deep=False).items()}
         return {"object": type(value).__name__, "params": params}
     raise ValueError(
-        f"{name} is a {type(value).__name__}, which a model file cannot hold; use a name, a number, a list or an object "
-        "of tanager, or pickle"
+        f"{name} is a {type(value).__name__}, which a model file cannot store; use a name, a number, a list or an object of "
+        "tanager, or pickle"
     )
 
 

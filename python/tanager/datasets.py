@@ -1,8 +1,8 @@
-"""Benchmark tables, made from their published definitions: no files, no network.
+"""Benchmark datasets generated from their published definitions, without files or network access.
 
-`load` gives a table by name. Complete tables (every board, every setting of the attributes) are the same rows as the
-published files; tables that are samples of a generator come from functions ``make_*`` with a seed. scikit-learn's iris, wine,
-digits and breast cancer are loaded in the same way.
+`load` returns a dataset by name. Complete datasets (every board, every combination of attributes) have the same rows as the
+published files; samples of a generator are drawn by functions ``make_*`` with a seed. scikit-learn's iris, wine, digits and
+breast cancer datasets are available as well.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from ._utils.optional import import_optional
+from ._utils.validation import check_int, check_number
 
 __all__ = ["Dataset", "load", "make_corral", "make_led7", "make_mofn", "make_waveform21", "names"]
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A table with a class.
+    """Features and classes of a dataset.
 
     Attributes
     ----------
     name : str
-        What `load` knows it by.
+        Its name in `load`.
     X : ndarray of shape (n_rows, n_features), or DataFrame
-        Strings or whole numbers where the features are categories, floats where they are numbers.
+        Strings or integers for categorical features, floats for numeric features.
     y : ndarray of shape (n_rows,), or Series
         The class of every row.
     feature_names : list of str
@@ -38,7 +39,7 @@ class Dataset:
     target_name : str
         Name of the class.
     description : str
-        What it is, and where it comes from.
+        Content and source.
     """
 
     name: str
@@ -55,19 +56,19 @@ class Dataset:
 
 
 def names() -> list[str]:
-    """Return the names that `load` knows."""
+    """Return the names of all datasets for `load`."""
     return sorted(_LOADERS)
 
 
 def load(name: str, *, as_frame: bool = False) -> Dataset:
-    """Return a table by its name.
+    """Return a dataset by name.
 
     Parameters
     ----------
     name : str
         One of `names`.
     as_frame : bool, default=False
-        Whether X and y are a pandas DataFrame and Series rather than NumPy arrays.
+        Whether X and y are a pandas DataFrame and Series instead of NumPy arrays.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def load(name: str, *, as_frame: bool = False) -> Dataset:
     <Dataset tic-tac-toe: 958 rows, 9 features, 2 classes>
     """
     if name not in _LOADERS:
-        raise ValueError(f"no table is named {name!r}; the names are {', '.join(names())}")
+        raise ValueError(f"there is no dataset {name!r}; the datasets are {', '.join(names())}")
     return _finished(_LOADERS[name](), as_frame)
 
 
@@ -87,16 +88,16 @@ def load(name: str, *, as_frame: bool = False) -> Dataset:
 
 
 def make_led7(n_rows: int = 3200, noise: float = 0.1, random_state: Any = 0, *, as_frame: bool = False) -> Dataset:
-    """Draw digits of a seven-segment display whose segments fail now and then.
+    """Generate digits of a seven-segment display with random errors.
 
     Parameters
     ----------
     n_rows : int, default=3200
-        How many digits; each of the ten is equally likely.
+        Number of digits; all ten are equally likely.
     noise : float, default=0.1
-        The probability that a segment shows the opposite, independently of the others.
+        Probability that a segment is inverted, independently of the others.
     random_state : int, RandomState instance or None, default=0
-        The seed.
+        Seed or generator.
     as_frame : bool, default=False
         As in `load`.
 
@@ -109,8 +110,8 @@ def make_led7(n_rows: int = 3200, noise: float = 0.1, random_state: Any = 0, *, 
     L. Breiman, J. Friedman, R. Olshen and C. Stone. Classification and Regression Trees. Wadsworth, 1984, 43-49.
     """
     random = check_random_state(random_state)
-    y = random.randint(10, size=_row_count(n_rows))
-    flipped = random.uniform(size=(n_rows, 7)) < _probability(noise, "noise")
+    y = random.randint(10, size=check_int(n_rows, "n_rows", minimum=1))
+    flipped = random.uniform(size=(n_rows, 7)) < check_number(noise, "noise", minimum=0, maximum=1)
     segments = np.array([[int(lit) for lit in digit] for digit in _SEGMENTS])
     description = (
         f"{n_rows} digits on a seven-segment display, each segment inverted with probability {noise:g}; segments from top "
@@ -121,14 +122,14 @@ def make_led7(n_rows: int = 3200, noise: float = 0.1, random_state: Any = 0, *, 
 
 
 def make_waveform21(n_rows: int = 5000, random_state: Any = 0, *, as_frame: bool = False) -> Dataset:
-    """Draw waveforms: random mixtures of two of three triangular waves, plus normal noise at each of 21 points.
+    """Generate waveforms: random mixtures of two of three triangular waves, with normal noise at each of 21 points.
 
     Parameters
     ----------
     n_rows : int, default=5000
-        How many waveforms; each of the three classes is equally likely.
+        Number of waveforms; all three classes are equally likely.
     random_state : int, RandomState instance or None, default=0
-        The seed.
+        Seed or generator.
     as_frame : bool, default=False
         As in `load`.
 
@@ -143,8 +144,8 @@ def make_waveform21(n_rows: int = 5000, random_state: Any = 0, *, as_frame: bool
     random = check_random_state(random_state)
     points = np.arange(1, 22)
     waves = np.maximum(6 - np.abs(points - np.array([[11], [15], [7]])), 0)
-    mixed = np.array([[1, 2], [0, 2], [0, 1]])  # a class mixes the waves other than its own, as in the published sample
-    y = random.randint(3, size=_row_count(n_rows))
+    mixed = np.array([[1, 2], [0, 2], [0, 1]])  # class i mixes the waves other than i, as in the published sample
+    y = random.randint(3, size=check_int(n_rows, "n_rows", minimum=1))
     share = random.uniform(size=(n_rows, 1))
     X = share * waves[mixed[y, 0]] + (1 - share) * waves[mixed[y, 1]] + random.standard_normal((n_rows, 21))
     description = (
@@ -157,16 +158,16 @@ def make_waveform21(n_rows: int = 5000, random_state: Any = 0, *, as_frame: bool
 def make_mofn(
     n_rows: int = 300, m: int = 3, n: int = 7, n_bits: int = 10, random_state: Any = 0, *, as_frame: bool = False
 ) -> Dataset:
-    """Draw random bits whose class is whether at least m of n relevant bits are set.
+    """Generate random bits; the class is whether at least m of n relevant bits are set.
 
     Parameters
     ----------
     n_rows : int, default=300
-        How many rows; all bits are independent and fair.
+        Number of rows; all bits are independent and fair.
     m, n, n_bits : int, default=3, 7, 10
-        How many bits must be set, of how many relevant ones, of how many in all. The relevant bits lie in the middle.
+        Number of bits that must be set, of relevant bits, and of all bits. The relevant bits are in the middle.
     random_state : int, RandomState instance or None, default=0
-        The seed.
+        Seed or generator.
     as_frame : bool, default=False
         As in `load`.
 
@@ -175,20 +176,20 @@ def make_mofn(
     Dataset
     """
     if not 0 <= m <= n <= n_bits:
-        raise ValueError(f"m, n and n_bits must satisfy 0 <= m <= n <= n_bits, but are {m}, {n} and {n_bits}")
-    X = check_random_state(random_state).randint(2, size=(_row_count(n_rows), n_bits))
+        raise ValueError(f"m, n, n_bits: expected 0 <= m <= n <= n_bits, got {m}, {n}, {n_bits}")
+    X = check_random_state(random_state).randint(2, size=(check_int(n_rows, "n_rows", minimum=1), n_bits))
     return _finished(_mofn(X, m, n, f"{n_rows} random rows"), as_frame)
 
 
 def make_corral(n_rows: int = 1000, random_state: Any = 0, *, as_frame: bool = False) -> Dataset:
-    """Draw rows of corral: five fair bits, and a sixth that agrees with the class in three of four rows.
+    """Generate rows of corral: five fair bits, and a sixth that agrees with the class in three of four rows.
 
     Parameters
     ----------
     n_rows : int, default=1000
-        How many rows.
+        Number of rows.
     random_state : int, RandomState instance or None, default=0
-        The seed.
+        Seed or generator.
     as_frame : bool, default=False
         As in `load`.
 
@@ -201,13 +202,13 @@ def make_corral(n_rows: int = 1000, random_state: Any = 0, *, as_frame: bool = F
     G. John, R. Kohavi and K. Pfleger. Irrelevant features and the subset selection problem. ICML 1994, 121-129.
     """
     random = check_random_state(random_state)
-    bits = random.randint(2, size=(_row_count(n_rows), 5))
+    bits = random.randint(2, size=(check_int(n_rows, "n_rows", minimum=1), 5))
     return _finished(_corral(bits, random.uniform(size=n_rows) < 0.75, f"{n_rows} random rows"), as_frame)
 
 
 # ---------------------------------------------------------------------------------------------- complete tables
 
-# Which of the segments top, upper left, upper right, middle, lower left, lower right, bottom are lit by each digit.
+# For each digit, which segments are lit: top, upper left, upper right, middle, lower left, lower right, bottom.
 _SEGMENTS = (
     *("1110111", "0010010", "1011101", "1011011", "0111010"),
     *("1101011", "1101111", "1010010", "1111111", "1111011"),
@@ -215,7 +216,7 @@ _SEGMENTS = (
 
 
 def _all_settings(*values: Any) -> npt.NDArray[Any]:
-    """Every combination of the values of the columns, the last column changing fastest."""
+    """Return all combinations of the values of the columns; the last column changes fastest."""
     return np.array(list(product(*values)))
 
 
@@ -276,8 +277,8 @@ def _monks(problem: int) -> Dataset:
         ["head_shape", "body_shape", "is_smiling", "holding", "jacket_color", "has_tie"],
         "class",
         f"All 432 robots of the monk's problems; class 1 if {rule}. This is the complete, noise-free table on which the "
-        "problems are tested. The published training rows are a random part of it, with 5% of the labels wrong in the third "
-        "problem, and cannot be derived from a definition. S. Thrun and others, The MONK's problems, 1991.",
+        "problems are tested. The published training rows are a random subset, with 5% of the labels wrong in the third "
+        "problem, and cannot be generated from a definition. S. Thrun and others, The MONK's problems, 1991.",
     )
 
 
@@ -318,7 +319,7 @@ def _mofn(X: npt.NDArray[Any], m: int, n: int, rows: str) -> Dataset:
 def _complete_mofn() -> Dataset:
     table = _mofn(_all_settings(*[range(2)] * 10), 3, 7, "All 1,024 settings")
     more = (
-        " The published file has 300 random rows to train before the complete table to test: make_mofn draws such. "
+        " The published file has 300 random training rows before the complete table for testing; make_mofn generates such rows. "
         "MLC++ artificial data, R. Kohavi and others, 1994."
     )
     return Dataset(table.name, table.X, table.y, table.feature_names, table.target_name, table.description + more)
@@ -337,7 +338,7 @@ def _from_scikit_learn(name: str, loader: str, target_name: str) -> Callable[[],
             labels[bunch.target],
             [str(feature) for feature in bunch.feature_names],
             target_name,
-            f"{title.strip()}, as scikit-learn's {loader} gives it.",
+            f"{title.strip()}, as returned by scikit-learn's {loader}.",
         )
 
     return load_it
@@ -370,16 +371,3 @@ def _finished(data: Dataset, as_frame: bool) -> Dataset:
     frame = pd.DataFrame(data.X, columns=data.feature_names)
     series = pd.Series(data.y, name=data.target_name)
     return Dataset(data.name, frame, series, data.feature_names, data.target_name, data.description)
-
-
-def _row_count(n_rows: Any) -> int:
-    whole = isinstance(n_rows, int | np.integer) and not isinstance(n_rows, bool)
-    if not whole or n_rows < 1:
-        raise ValueError(f"n_rows must be a whole number from 1 on, but is {n_rows!r}")
-    return int(n_rows)
-
-
-def _probability(value: Any, parameter: str) -> float:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{parameter} must be a probability between 0 and 1, but is {value!r}")
-    return float(value)

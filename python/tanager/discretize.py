@@ -1,6 +1,6 @@
-"""Discretizers: columns of numbers are cut into intervals, and every number becomes the code of its interval.
+"""Discretizers: numeric columns are divided into intervals (bins), and every number becomes the code of its bin.
 
-Bin ``i`` holds ``cuts[i - 1] < x <= cuts[i]``. Missing cells (NaN) play no part in finding the cuts and stay missing.
+Bin ``i`` holds ``cuts[i - 1] < x <= cuts[i]``. Missing values (NaN) are ignored in finding the cut points, and stay missing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._utils.arrays import native
-from ._utils.typing import Codes, Floats, missing_code
-from ._utils.validation import check_sample_weight, n_threads
+from ._utils.text import join_names
+from ._utils.typing import MISSING_CODE, Codes, Floats, missing_code
+from ._utils.validation import check_int, check_sample_weight, n_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,12 +28,11 @@ __all__ = ["EqualFrequencyDiscretizer", "EqualWidthDiscretizer", "MDLPDiscretize
 
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
-_MAX_BINS = 65_534
-_MAX_CLASSES = 65_534
+_MAX_BINS = _MAX_CLASSES = MISSING_CODE - 1
 
 
 def interval_labels(cuts: npt.ArrayLike) -> list[str]:
-    """Name the intervals between cut points.
+    """Return labels for the intervals between cut points.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def interval_labels(cuts: npt.ArrayLike) -> list[str]:
     Returns
     -------
     list of str
-        One more than there are cuts; cuts show six digits, or as many as it takes to tell them apart.
+        One more than there are cut points. Numbers have six digits, or as many as it takes to distinguish them.
 
     Examples
     --------
@@ -51,18 +51,18 @@ def interval_labels(cuts: npt.ArrayLike) -> list[str]:
     """
     points = np.asarray(cuts, dtype=np.float64).tolist()
     digits = 6
-    shown = [f"{cut:.{digits}g}" for cut in points]
-    while len(set(shown)) < len(points) and digits < 17:
+    texts = [f"{cut:.{digits}g}" for cut in points]
+    while len(set(texts)) < len(points) and digits < 17:
         digits += 1
-        shown = [f"{cut:.{digits}g}" for cut in points]
-    if not shown:
+        texts = [f"{cut:.{digits}g}" for cut in points]
+    if not texts:
         return ["(-inf, inf)"]
-    inner = [f"({low}, {high}]" for low, high in pairwise(shown)]
-    return [f"(-inf, {shown[0]}]", *inner, f"({shown[-1]}, inf)"]
+    inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    return [f"(-inf, {texts[0]}]", *inner, f"({texts[-1]}, inf)"]
 
 
 class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]  # no type hints
-    """What all discretizers share; a subclass only says where the cuts are."""
+    """Base of all discretizers; a subclass only finds the cut points."""
 
     cut_points_: list[Floats]
     n_jobs: int | None
@@ -71,10 +71,10 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
     def _cuts_of_table(
         self, X: Numbers, y_codes: Codes | None, n_classes: int, weights: Floats | None, threads: int
     ) -> list[Floats]:
-        """Return the cuts of every column."""
+        """Return the cut points of every column."""
 
     def _find_cuts(self, x: Numbers, y_codes: Codes | None, n_classes: int, weights: Floats | None) -> Floats:
-        """Return the cuts of one column; NaN is ignored, and so are rows of weight zero."""
+        """Return the cut points of one column, ignoring NaN and rows of weight zero."""
         return self._cuts_of_table(x.reshape(-1, 1), y_codes, n_classes, weights, 1)[0]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -85,9 +85,9 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         X : array-like of shape (n_rows, n_features)
             Numbers; NaN means missing.
         y : array-like of shape (n_rows,) or None, default=None
-            The classes: needed by `MDLPDiscretizer`, ignored by the others.
+            The classes; required by `MDLPDiscretizer`, ignored by the others.
         sample_weight : array-like of shape (n_rows,), number or None, default=None
-            How often each row counts; a row of weight zero is as if absent.
+            Weights of the rows; rows of weight zero are ignored.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Replace every number by the code of its interval.
+        """Replace every number by the code of its bin.
 
         Parameters
         ----------
@@ -116,8 +116,7 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         Returns
         -------
         ndarray of float64 of shape (n_rows, n_features)
-            Codes 0, 1, ..., and NaN for missing cells. They are floats even where nothing is missing, so that the type
-            does not depend on the data.
+            Codes 0, 1, ..., and NaN for missing values. They are always floats, so the type does not depend on the data.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
@@ -129,12 +128,12 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         return codes
 
     def interval_labels(self, feature: int | str) -> list[str]:
-        """Name the intervals of one feature, in the order of their codes.
+        """Return labels for the intervals of one feature, in the order of their codes.
 
         Parameters
         ----------
         feature : int or str
-            Position of the feature, or its name if `fit` saw names.
+            Position of the feature, or its name if X had column names in `fit`.
 
         Returns
         -------
@@ -146,17 +145,17 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
         if isinstance(feature, str):
             names = list(getattr(self, "feature_names_in_", []))
             if feature not in names:
-                raise ValueError(f"no feature is named {feature!r}; the names are {names}")
+                raise ValueError(f"feature: there is no feature {feature!r}; the features are {join_names(names)}")
             position = names.index(feature)
-        elif not 0 <= feature < len(self.cut_points_):
-            raise ValueError(f"feature must be between 0 and {len(self.cut_points_) - 1}, but is {feature}")
+        else:
+            check_int(feature, "feature", minimum=0, maximum=len(self.cut_points_) - 1)
         return interval_labels(self.cut_points_[int(position)])
 
     def _uses_classes(self) -> bool:
         return False
 
     def _check_settings(self) -> None:
-        """Raise if a parameter cannot be used."""
+        """Raise ValueError if a parameter is invalid."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -166,25 +165,25 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC): 
 
 
 class MDLPDiscretizer(_Discretizer):
-    """Intervals that tell about the class: recursive minimal-entropy cuts, as many as they are worth.
+    """Supervised discretization by recursive entropy minimization with a minimum description length (MDL) stopping rule.
 
-    A column is cut where the class entropy of the two parts is least, then the parts are cut in the same way, as long as
-    the information gained exceeds the minimum description length of the cut. A column that says nothing about the class
-    gets no cuts.
+    A column is split at the cut point that minimizes the class entropy of the two parts, and the parts are split in the same
+    way, as long as the information gain exceeds the description length of the cut point. A column that is not informative about
+    the class gets no cut points.
 
     Parameters
     ----------
     n_jobs : int or None, default=None
-        How many threads search the columns: None is one, -1 all.
+        Number of threads; None means 1, -1 all processors.
 
     Attributes
     ----------
     cut_points_ : list of ndarray of float64
-        The cut points of every feature, ascending, half-way between neighboring values.
+        The cut points of every feature in ascending order, half-way between neighboring values.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of str
-        Their names, if they have any.
+        Names of the features, if X had string column names.
 
     References
     ----------
@@ -210,22 +209,19 @@ class MDLPDiscretizer(_Discretizer):
         self, X: Numbers, y_codes: Codes | None, n_classes: int, weights: Floats | None, threads: int
     ) -> list[Floats]:
         if y_codes is None:
-            raise ValueError("MDLPDiscretizer needs the class of every row, but got none")
+            raise ValueError("y: MDLPDiscretizer requires the class of every row, got None")
         return _core.mdl_cuts(X, y_codes, n_classes, weights, threads)
 
 
 class _BinsDiscretizer(_Discretizer):
-    """A discretizer that is told how many bins to make and does not look at the class."""
+    """Base of unsupervised discretizers with a given number of bins."""
 
     def __init__(self, n_bins: int = 5, *, n_jobs: int | None = None):
         self.n_bins = n_bins
         self.n_jobs = n_jobs
 
     def _check_settings(self) -> None:
-        n_bins: Any = self.n_bins
-        whole = isinstance(n_bins, int | np.integer) and not isinstance(n_bins, bool)
-        if not whole or not 2 <= n_bins <= _MAX_BINS:
-            raise ValueError(f"n_bins must be a whole number between 2 and {_MAX_BINS}, but is {n_bins!r}")
+        check_int(self.n_bins, "n_bins", minimum=2, maximum=_MAX_BINS)
 
     def _cuts_of_table(
         self, X: Numbers, y_codes: Codes | None, n_classes: int, weights: Floats | None, threads: int
@@ -236,30 +232,30 @@ class _BinsDiscretizer(_Discretizer):
 
     @abstractmethod
     def _search(self, X: Numbers, weights: Floats | None, threads: int) -> list[Floats]:
-        """Return the cuts of every column."""
+        """Return the cut points of every column."""
 
 
 class EqualFrequencyDiscretizer(_BinsDiscretizer):
-    """Intervals that hold about equally many rows.
+    """Bins with about the same number of rows.
 
-    Cuts lie where they come nearest to equal shares. Equal numbers are never parted, so a column with heavy ties gets
-    fewer intervals.
+    Cut points are those that come closest to equal shares. Equal numbers are always in the same bin, so a column with many ties
+    gets fewer bins.
 
     Parameters
     ----------
     n_bins : int, default=5
-        How many intervals, from 2 on.
+        Number of bins, at least 2.
     n_jobs : int or None, default=None
-        How many threads search the columns: None is one, -1 all.
+        Number of threads; None means 1, -1 all processors.
 
     Attributes
     ----------
     cut_points_ : list of ndarray of float64
-        The cut points of every feature, ascending, half-way between neighboring values.
+        The cut points of every feature in ascending order, half-way between neighboring values.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of str
-        Their names, if they have any.
+        Names of the features, if X had string column names.
 
     Examples
     --------
@@ -272,23 +268,23 @@ class EqualFrequencyDiscretizer(_BinsDiscretizer):
 
 
 class EqualWidthDiscretizer(_BinsDiscretizer):
-    """Intervals of equal width between the smallest and the largest number.
+    """Bins of equal width between the minimum and the maximum.
 
     Parameters
     ----------
     n_bins : int, default=5
-        How many intervals, from 2 on. A constant column has one.
+        Number of bins, at least 2. A constant column has one bin.
     n_jobs : int or None, default=None
-        How many threads search the columns: None is one, -1 all.
+        Number of threads; None means 1, -1 all processors.
 
     Attributes
     ----------
     cut_points_ : list of ndarray of float64
-        The cut points of every feature, ascending.
+        The cut points of every feature in ascending order.
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of str
-        Their names, if they have any.
+        Names of the features, if X had string column names.
 
     Examples
     --------
@@ -302,13 +298,13 @@ class EqualWidthDiscretizer(_BinsDiscretizer):
 
 def _class_codes(y: npt.NDArray[Any]) -> tuple[Codes, int]:
     codes: npt.NDArray[Any]
-    if y.dtype.kind in "bi":  # most labels; by a core call that Ctrl-C can end
+    if y.dtype.kind in "bi":  # most labels; the core can be interrupted by Ctrl-C
         (classes,), (codes,) = _core.learn_integers(native(y))
     else:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     if len(classes) > _MAX_CLASSES:
-        raise ValueError(f"y must have at most {_MAX_CLASSES} classes, but has {len(classes)}")
+        raise ValueError(f"y: expected at most {_MAX_CLASSES:,} classes, got {len(classes):,}")
     narrow = len(classes) < 255
     return codes.astype(np.uint8 if narrow else np.uint16, copy=False), len(classes)
 
@@ -321,12 +317,12 @@ _DISCRETIZERS = {
 
 
 def resolve_discretizer(value: Any) -> Any:
-    """Turn what a user gives as ``discretizer`` into an object of `tanager.discretize`, or None."""
+    """Return the object of `tanager.discretize` that a name, an object or None stands for; None stays None."""
     if isinstance(value, str) and value in _DISCRETIZERS:
         return _DISCRETIZERS[value]()
     if value is None or isinstance(value, tuple(_DISCRETIZERS.values())):
         return value
     raise ValueError(
-        f"discretizer must be {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, "
-        f"but is {value!r}"
+        f"discretizer: expected one of {', '.join(map(repr, _DISCRETIZERS))}, an object of tanager.discretize or None, got "
+        f"{value!r}"
     )

@@ -1,3 +1,3 @@
-"""Helpers without any knowledge of Bayesian networks."""
+"""Helpers that know nothing about Bayesian networks."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-#: Files that are to go if the program is ended on the spot.
+#: Temporary files to remove if the program is terminated.
 unfinished: set[str] = set()
 
 
 @contextmanager
 def atomic_write(name: str | os.PathLike[str]) -> Iterator[Any]:
-    """Yield a binary file to write; under its name it appears only when all went well, and otherwise not at all.
+    """Yield a binary file to write; a file of this name appears only if everything succeeds.
 
-    What is written goes to a temporary file in the same folder, which gets the name at the end. Pipes and devices are written
-    as they are.
+    The content is written to a temporary file in the same folder, which is renamed at the end. Pipes and devices are written
+    directly.
     """
-    path = Path(os.path.realpath(name))  # a link stays a link, to the new file
-    if path.is_symlink():  # only links in a circle are left
+    path = Path(os.path.realpath(name))  # a link is kept, and points to the new file
+    if path.is_symlink():  # a circular link
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(name))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(name))
@@ -35,7 +35,7 @@ def atomic_write(name: str | os.PathLike[str]) -> Iterator[Any]:
     temporary = os.fspath(path.with_name(f".{path.name[:50]}.{secrets.token_hex(6)}.part"))
     unfinished.add(temporary)
     try:
-        # Within the block that removes it: an interrupt may come as soon as the file is there.
+        # Inside the block that removes it: an interrupt can arrive as soon as the file exists.
         with os.fdopen(_create(temporary, name, 0o666 if present is None else 0o600), "wb") as file:
             if present is not None:
                 _copy_owner_and_mode(present, temporary)
@@ -44,11 +44,11 @@ def atomic_write(name: str | os.PathLike[str]) -> Iterator[Any]:
             os.fsync(file.fileno())
         _rename(temporary, path)
     except BaseException:
-        # The very first thing, and one call of C: Python looks for further signals only after it.
-        try:  # noqa: SIM105  # which would be a call before it
+        # First of all, and in one C call: Python handles further signals only after it.
+        try:  # noqa: SIM105  # suppress() would be a call before it
             os.unlink(temporary)  # noqa: PTH108
         except OSError:
-            pass  # it was not made, or has its name already
+            pass  # it was not created, or is renamed already
         raise
     finally:
         unfinished.discard(temporary)
@@ -56,12 +56,12 @@ def atomic_write(name: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file as UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, atomically."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with atomic_write(path) as file:
         file.write(data)
 
@@ -69,15 +69,15 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 def _create(temporary: str, name: str | os.PathLike[str], mode: int) -> int:
     try:
         return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    except OSError as error:  # nobody asked for the temporary name
+    except OSError as error:  # report the name that the user gave
         raise OSError(error.errno, error.strerror, os.fspath(name)) from None
 
 
 def _copy_owner_and_mode(present: os.stat_result, temporary: str) -> None:
     """Give a new file the owner, group and mode of the one it replaces.
 
-    Only root can give files away: where that fails, the rights that come with an owner or group (setuid, setgid) do not
-    go to another one.
+    Only root can change the owner of a file. If that fails, setuid and setgid are dropped, so another owner or group does not get
+    them.
     """
     mode, own = stat.S_IMODE(present.st_mode), os.stat(temporary)  # noqa: PTH116
     if os.name == "posix" and (own.st_uid, own.st_gid) != (present.st_uid, present.st_gid):
@@ -85,7 +85,7 @@ def _copy_owner_and_mode(present: os.stat_result, temporary: str) -> None:
             os.chown(temporary, present.st_uid, present.st_gid)
         except OSError:
             mode &= 0o777
-            with suppress(OSError):  # the group alone, if this process belongs to it
+            with suppress(OSError):  # only the group, if this process belongs to it
                 os.chown(temporary, -1, present.st_gid)
     os.chmod(temporary, mode)  # noqa: PTH101
 
@@ -101,7 +101,7 @@ def _sync_folder(folder: Path) -> None:
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
-        return  # some systems do not open folders; the file itself is safe
+        return  # some systems cannot open folders; the file itself is safe
     try:
         os.fsync(descriptor)
     except OSError:

@@ -22,11 +22,11 @@ from ..tree_sums._weights import CheckedWeights
 
 __all__ = ["MpAverage", "MpPredictor", "log_joint_mp"]
 
-#: Results of two precisions that agree to so many bits are taken to be right.
+#: Results of two precisions that agree to this number of bits are accepted.
 _AGREEMENT = 80
-#: The largest equivalent sample size that networks are estimated with.
-_MOST_DIRICHLET = 1e200
-#: Bits of weights and lifts at first.
+#: The largest equivalent sample size for estimating networks.
+_MAX_DIRICHLET = 1e200
+#: The initial number of bits of weights and lifts.
 _WEIGHT_BITS = 160
 
 
@@ -40,25 +40,25 @@ def log_joint_mp(
     *,
     class_prior: Any = None,
 ) -> npt.NDArray[np.object_]:
-    """Return ln P(class, row) of the average over all TANs, right to 20 digits and more, and slowly.
+    """Return ln P(class, row) of the average over all TANs, correct to at least 20 digits, but slowly.
 
     Parameters
     ----------
     counts : CountSet
         Counts of all pairs.
     codes : array-like of int of shape (n_rows, n_features)
-        The codes of every row. A negative one is missing, and summed out over all values, however many.
+        The codes of every row; negative codes are missing values, which are summed over exactly.
     equivalent_sample_size : float
-        The prior's weight, any positive number.
+        The weight of the prior, any positive number.
     edge_beliefs : array-like of shape (n_features, n_features) or None, default=None
-        The prior belief in every edge.
+        The prior weight of every edge.
     stubbornness : float or None, default=None
         As in `TBMATANClassifier`.
     digits : int or None, default=None
-        Decimal digits of the determinants at first; by default as many as the weights are apart, and some more. They are
-        doubled until that changes nothing.
+        The initial number of decimal digits of the determinants, by default derived from the range of the weights. It is
+        doubled until the result no longer changes.
     class_prior : sequence of float or None, default=None
-        The class probabilities, in place of estimated ones.
+        Class probabilities, used instead of estimates.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def log_joint_mp(
 
 @dataclass(frozen=True)
 class MpAverage:
-    """What `_core.Tbmatan` is in the core, for any prior; beliefs are one for all edges if there are none."""
+    """The counterpart of `_core.Tbmatan` for any prior; without ``edge_beliefs`` all prior edge weights are one."""
 
     counts: _core.CountSet
     equivalent_sample_size: float
@@ -93,22 +93,22 @@ class MpAverage:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return self.counts.n_classes
 
     @cached_property
     def class_probabilities(self) -> Floats:
-        """The class probabilities, rounded."""
+        """The class probabilities as floats."""
         numbers = _Numbers(self, _WEIGHT_BITS)
         return np.array([float(numbers.class_probability(c)) for c in range(self.counts.n_classes)])
 
     @cached_property
     def edge_weights(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """The weights of the edges, rounded, as mantissas and exponents."""
+        """The weights of the edges as floating-point mantissas and integer exponents."""
         return _Numbers(self, _WEIGHT_BITS).rounded_weights
 
     def network_of(self, edges: list[tuple[int, int]]) -> _core.Network:
-        """Return the network of one tree, rooted at the first feature, with the parameters' posterior means."""
+        """Return the network of one tree, rooted at the first feature, with posterior means as parameters."""
         parents: list[list[int] | None] = [[] for _ in range(self.n_features)]
         reached, waiting = {0}, [0]
         while waiting:
@@ -120,12 +120,12 @@ class MpAverage:
                     reached.add(child)
                     waiting.append(child)
         prior = self.class_probabilities.tolist()
-        # Beyond what the core takes, counts are nothing beside the prior all the same.
-        size = min(self.equivalent_sample_size, _MOST_DIRICHLET)
+        # Beyond the limit of the core, the counts are negligible compared with the prior anyway.
+        size = min(self.equivalent_sample_size, _MAX_DIRICHLET)
         return _core.estimate_dirichlet(parents, self.counts, 1.0, size, prior)
 
     def log_joint(self, codes: npt.NDArray[np.int64], digits: int | None = None) -> npt.NDArray[np.object_]:
-        """Return ln P(class, row) of rows of codes, of which negative ones are missing."""
+        """Return ln P(class, row) of rows of codes; negative codes are missing values."""
         numbers = cache(lambda bits: _Numbers(self, bits))
         found = [
             [_settled(numbers, self, row, c, digits) for c in range(self.counts.n_classes)] for row in codes.tolist()
@@ -136,7 +136,7 @@ class MpAverage:
         return result
 
     def assignments(self, row: list[int]) -> Iterator[tuple[int, ...]]:
-        """Yield a row with all values that its missing cells can have."""
+        """Yield a row with every combination of its missing values."""
         known = zip(row, self.cardinalities, strict=True)
         return itertools.product(*([code] if code >= 0 else range(values) for code, values in known))
 
@@ -152,19 +152,19 @@ class MpAverage:
 
 
 class MpPredictor:
-    """Predicts as the core's predictors do, but row by row with many digits."""
+    """The counterpart of the core's predictors; row by row, in arbitrary precision."""
 
     def __init__(self, average: MpAverage) -> None:
         self._average = average
 
     def predict(self, columns: list[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1) -> Floats:  # noqa: ARG002
-        """Return what `_core.AnyPredictor.predict` returns."""
+        """Return the same as `_core.AnyPredictor.predict`."""
         joint = self._log_joint(columns, n_rows)
         if output == "log_joint":
             return joint.astype(np.float64)
         result = np.empty(joint.shape)
         for i, row in enumerate(joint):
-            # The difference is taken before rounding: both logarithms are large.
+            # Subtract before rounding, since both logarithms are large.
             shifted = [float(value - max(row)) for value in row]
             log_sum = math.log(math.fsum(math.exp(value) for value in shifted))
             result[i] = [value - log_sum for value in shifted]
@@ -183,17 +183,17 @@ class MpPredictor:
             cells = math.prod(r for r, code in zip(self._average.cardinalities, row.tolist(), strict=True) if code < 0)
             if cells > self._average.max_assignments:
                 raise ValueError(
-                    f"a row's missing cells can have {cells:,} values, but at most max_assignments="
-                    f"{self._average.max_assignments:,} can be summed over with this equivalent_sample_size"
+                    f"a row has missing values with {cells:,} combinations; with this equivalent_sample_size at most "
+                    f"max_assignments={self._average.max_assignments:,} can be summed over"
                 )
-        # Equal rows are computed once.
+        # Equal rows are computed only once.
         distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
         found = self._average.log_joint(distinct)
         return found[inverse.reshape(-1)]
 
 
 def _settled(numbers: Callable[[int], _Numbers], average: MpAverage, row: list[int], c: int, digits: int | None) -> Any:
-    """Return one log-joint, with digits doubled until that changes nothing that matters."""
+    """Return one log-joint probability, doubling the precision until the result no longer changes."""
     import mpmath
 
     before, factor = None, 1
@@ -212,19 +212,19 @@ def _settled(numbers: Callable[[int], _Numbers], average: MpAverage, row: list[i
             and abs(total - before) <= abs(total) * mpmath.ldexp(1, -_AGREEMENT)
         ):
             exact.context.prec = _WEIGHT_BITS
-            # Of the user's context, whose precision it does not follow.
+            # Convert to the user's context, keeping the precision of the result.
             return mpmath.mp.make_mpf(exact.context.log(total)._mpf_)
         before, factor = total, 2 * factor
 
 
 class _Numbers:
-    """All that a prediction needs, in a context of its own of so many bits."""
+    """The numbers for predictions in one precision, with a separate mpmath context."""
 
     def __init__(self, average: MpAverage, bits: int) -> None:
         import mpmath
 
-        self.context = mpmath.MPContext()  # the precision of mpmath's own is the user's
-        self.bits = bits + 64  # so many may be lost on the way
+        self.context = mpmath.MPContext()  # the precision of the global context belongs to the user
+        self.bits = bits + 64  # guard bits
         self.context.prec = self.bits
         self.average = average
         self.counts = average.counts
@@ -232,13 +232,13 @@ class _Numbers:
         self._sums: dict[tuple[Any, ...], Any] = {}
         self._rising = cache(self._log_rising)
 
-    # -- learning
+    # -- fitting
 
     def _log_rising(self, count: float, n_cells: int) -> Any:
-        """Return ln Gamma(a + N) / Gamma(a), a being the prior's share of one of some cells."""
+        """Return ln Gamma(a + N) / Gamma(a), where a is the prior weight of one of the cells."""
         a = self.size / n_cells
         x = self.context.mpf(count)
-        # The logarithm of a gamma function of a huge number is huge, and the difference of two is not.
+        # Log-gamma of a huge number is huge, but the difference of two is not.
         with self.context.extraprec(2 * max(0, self.context.mag(a + x))):
             return self.context.loggamma(a + x) - self.context.loggamma(a)
 
@@ -249,7 +249,7 @@ class _Numbers:
 
     @cached_property
     def log_weights(self) -> dict[tuple[int, int], Any]:
-        """The logarithm of the weight of every edge that has one: equations 20 to 22, and 25 to 29 if there is stubbornness."""
+        """The logarithms of the non-zero edge weights: equations 20 to 22 of the paper, and 25 to 29 with stubbornness."""
         self.context.prec = self.bits
         logs, s = {}, self.counts.n_classes
         for u, v in itertools.combinations(range(self.counts.n_features), 2):
@@ -273,13 +273,13 @@ class _Numbers:
 
     @cached_property
     def weights(self) -> dict[tuple[int, int], Any]:
-        """The weights themselves, as many digits as their logarithms have."""
+        """The edge weights, with the precision of their logarithms."""
         self.context.prec = self.bits
         return {edge: self.context.exp(log) for edge, log in self.log_weights.items()}
 
     @cached_property
     def rounded_weights(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """Mantissas and exponents, symmetric matrices."""
+        """Return mantissas and exponents as symmetric matrices."""
         return self._as_parts(self.weights)
 
     def _as_parts(self, weights: dict[tuple[int, int], Any]) -> tuple[Floats, npt.NDArray[np.int64]]:
@@ -302,7 +302,7 @@ class _Numbers:
     # -- prediction
 
     def joint(self, row: tuple[int, ...], c: int, digits: int | None, factor: int) -> Any:
-        """P(class, row), or None if there were too few digits."""
+        """Return P(class, row); None if the precision was too low."""
         self.context.prec = self.bits
         naive = self.class_probability(c)
         for f, code in enumerate(row):
@@ -323,7 +323,7 @@ class _Numbers:
         return counts
 
     def lift(self, u: int, v: int, i: int, j: int, c: int) -> Any:
-        """By how much a pair of values is more probable than if it were independent given the class."""
+        """Return the ratio of the probability of a pair of values to that under independence given the class."""
 
         def tables() -> tuple[Floats, Floats, Floats, Floats]:
             table = self.counts.pair(u, v)
@@ -348,13 +348,13 @@ class _Numbers:
         return self._sums[key]
 
     def tree_sum(self, weights: dict[tuple[int, int], Any], digits: int | None, factor: int) -> Any:
-        """Sum over all trees by Kirchhoff's determinant; None if rounding ate it."""
+        """Return the sum over all trees by Kirchhoff's determinant; None if the precision was too low."""
         n = self.counts.n_features
         if n == 1:
             return self.context.one
         bits = required_bits(CheckedWeights(*self._as_parts(weights)))
         if bits is None:
-            raise ValueError("the beliefs in edges allow no tree over all features: too many of them are zero")
+            raise ValueError("edge_beliefs allow no tree over all features: too many of them are zero")
         if digits is not None:
             bits = math.ceil(digits * math.log2(10))
         self.context.prec = max(bits * factor, self.bits)
@@ -366,14 +366,14 @@ class _Numbers:
         return self._determinant([row[u:-1] for u, row in enumerate(laplacian[:-1])])
 
     def _determinant(self, rows: list[list[Any]]) -> Any:
-        """Return the determinant of a symmetric matrix, given by its rows from the diagonal on."""
+        """Return the determinant of a symmetric matrix, given by the upper triangle of its rows."""
         determinant = self.context.one
         for k, first in enumerate(rows):
             pivot = first[0]
             if not pivot > 0:
                 return None
             determinant *= pivot
-            inverse = 1 / pivot  # divisions of thousands of digits take far longer than products
+            inverse = 1 / pivot  # divisions of thousands of digits are much slower than products
             for i in range(1, len(first)):
                 if not first[i]:
                     continue

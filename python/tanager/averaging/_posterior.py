@@ -1,4 +1,4 @@
-"""What an average over trees believes: how probable every edge is, the best tree, how sure it is, and trees at random."""
+"""Posterior over trees: edge probabilities, MAP tree, entropy and sampling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import tree_sums
 from .._encoding.encoder import Encoder
 from .._utils.optional import import_optional
-from .._utils.text import display_label
+from .._utils.text import display_label, join_names, text_table
 from .._utils.typing import Floats
 from ..network import Network
 from ..network._network import LazyPredictor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EdgeProbabilities", "TreePosterior"]
 
-#: Larger matrices are shown as a list of their most probable edges.
+#: Larger matrices are printed as a list of the most probable edges.
 _MAX_SHOWN = 12
 
 
@@ -35,7 +35,7 @@ class EdgeProbabilities:
     Attributes
     ----------
     names : tuple of str
-        What rows and columns stand for.
+        The features of the rows and columns.
     values : ndarray of shape (n_features, n_features)
         Symmetric, with zeros on the diagonal; the upper triangle sums to the number of features less one.
     """
@@ -46,19 +46,19 @@ class EdgeProbabilities:
     def __getitem__(self, pair: Any) -> float:
         """Look up an edge by its two ends, such as ``edges["color", "size"]``, in any order."""
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"an edge is looked up by the names of its two ends, but {pair!r} came")
+            raise TypeError(f"expected the names of two features, such as edges['color', 'size'], got {pair!r}")
         for name in pair:
             if name not in self.names:
-                raise KeyError(f"there is no feature {name!r}; they are {', '.join(self.names)}")
+                raise KeyError(f"there is no feature {name!r}; the features are {join_names(self.names)}")
         return float(self.values[self.names.index(pair[0]), self.names.index(pair[1])])
 
     def most_probable(self, n: int | None = None) -> list[tuple[str, str, float]]:
-        """Return the edges as (name, name, probability), the most probable first.
+        """Return the edges as (name, name, probability), most probable first.
 
         Parameters
         ----------
         n : int or None, default=None
-            How many; None means all.
+            Maximum number of edges; None means all.
         """
         rows, columns = np.triu_indices(len(self.names), 1)
         order = np.argsort(-self.values[rows, columns], kind="stable")[:n]
@@ -68,7 +68,7 @@ class EdgeProbabilities:
         ]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with the names along both sides."""
+        """Return a pandas DataFrame with the features as index and columns."""
         pd = import_optional("pandas", "to_frame")
         return pd.DataFrame(self.values, index=list(self.names), columns=list(self.names))
 
@@ -85,15 +85,14 @@ class EdgeProbabilities:
         lines = [["P(edge)", *names]]
         for i, name in enumerate(names):
             lines.append([name, *("-" if i == j else f"{p:.3f}" for j, p in enumerate(self.values[i]))])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(line, widths, strict=True)) for line in lines)
+        return text_table(lines)
 
 
 class TreePosterior:
-    """The posterior distribution over all trees between the features, given the training rows.
+    """The posterior distribution over all trees between the features, given the training data.
 
-    Made by fitting a `TBMATANClassifier` (``clf.posterior_``). Everything is computed when first asked for, exactly: the
-    distribution gives every tree a probability proportional to the product of its edges' weights.
+    Created by fitting a `TBMATANClassifier` (``clf.posterior_``). The probability of a tree is proportional to the product of
+    the weights of its edges. All properties are exact and computed lazily.
 
     Examples
     --------
@@ -123,7 +122,7 @@ class TreePosterior:
 
     @cached_property
     def _weights(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        return self._core.edge_weights  # type: ignore[no-any-return]  # of either kind of core
+        return self._core.edge_weights  # type: ignore[no-any-return]  # the core is a _core.Tbmatan or an MpAverage
 
     @cached_property
     def edge_probabilities(self) -> EdgeProbabilities:
@@ -149,12 +148,12 @@ class TreePosterior:
 
     @property
     def log_map_probability(self) -> float:
-        """Natural logarithm of the posterior probability of the most probable tree; exact where that is close to one."""
+        """Natural logarithm of the posterior probability of the most probable tree; accurate even if that is close to one."""
         return self._best.log_probability
 
     @property
     def map_probability(self) -> float:
-        """Posterior probability of the most probable tree: how much of the average is one model."""
+        """Posterior probability of the most probable tree, which is its share of the average."""
         return math.exp(self.log_map_probability)
 
     @cached_property
@@ -164,18 +163,18 @@ class TreePosterior:
 
     @property
     def n_effective_trees(self) -> float:
-        """How many trees, equally probable, would be as uncertain: e to the entropy."""
+        """The number of equally probable trees with the same entropy: e to the power of the entropy."""
         return math.exp(min(self.entropy, 709.0))
 
     def sample_trees(self, n_samples: int, random_state: Any = None) -> list[list[tuple[str, str]]]:
-        """Draw trees from the posterior, independently and exactly.
+        """Draw independent samples of trees from the posterior.
 
         Parameters
         ----------
         n_samples : int
             Number of trees.
         random_state : int, RandomState or None, default=None
-            A whole number makes them the same in every call.
+            Seed or generator; an integer gives the same trees in every call.
 
         Returns
         -------
@@ -186,24 +185,24 @@ class TreePosterior:
         return [self._named(tree) for tree in drawn]
 
     def plot_edges(self, ax: Any = None) -> Any:
-        """Draw the probabilities of all edges as a matrix; see `tanager.plotting.plot_edges`.
+        """Plot the probabilities of all edges as a matrix; see `tanager.plotting.plot_edges`.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            The axes to plot on; None creates a new figure.
         """
         from ..plotting import plot_edges
 
         return plot_edges(self, ax)
 
     def plot_map_tree(self, ax: Any = None) -> Any:
-        """Draw the most probable tree; see `tanager.plotting.plot_map_tree`.
+        """Plot the most probable tree; see `tanager.plotting.plot_map_tree`.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            The axes to plot on; None creates a new figure.
         """
         from ..plotting import plot_map_tree
 
@@ -216,10 +215,11 @@ class TreePosterior:
     def __repr__(self) -> str:
         return (
             f"<TreePosterior: {len(self.feature_names)} features, most probable tree has probability "
-            f"{self._shown_probability()}>"
+            f"{self.display_probability()}>"
         )
 
-    def _shown_probability(self) -> str:
+    def display_probability(self) -> str:
+        """Return the probability of the most probable tree as text, also if it is too small for a float."""
         best = self.log_map_probability
         return f"{math.exp(best):.3g}" if best > -690 else f"10^{best / math.log(10):.4g}"
 

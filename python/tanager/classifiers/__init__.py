@@ -1,4 +1,4 @@
-"""Classifiers of a single network."""
+"""Classifiers that are one network; users import them from the root of the package."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def plot_network(
     arcs = _arcs(drawn, with_class, found)
     boxes = _boxes(drawn, bool(tables), int(max_values), int(max_classes))
     page = _laid_out(drawn, boxes, with_class, _PAGE if ax is None else shape_of(ax))
-    title = one_line(drawn) if found is None else f"most probable tree, probability {found._shown_probability()}"
+    title = one_line(drawn) if found is None else f"most probable tree, probability {found.display_probability()}"
     scale = (FONT_SIZE + 1) / FONT_SIZE
     if text_width(title) * scale > page.width:
         title = title.replace(", ", "\n", 1)

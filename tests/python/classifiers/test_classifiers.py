@@ -241,7 +241,7 @@ def test_bad_tables_get_one_clear_sentence(make, X, y, message):
         ({"parameters": pr.Dirichlet(alpha=10**400)}, "finite"),
         ({"parameters": pr.Dirichlet(equivalent_sample_size=0)}, "must be positive"),
         ({"parameters": "bayes"}, "parameters: expected one of"),
-        ({"discretizer": "chi"}, "discretizer must be"),
+        ({"discretizer": "chi"}, "discretizer: expected"),
         ({"unseen": "ignore"}, "unseen: expected"),
         ({"class_prior": [1.0]}, "2 probabilities"),
         ({"class_prior": [0.5, 0.6]}, "sum to 1"),

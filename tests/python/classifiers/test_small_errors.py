@@ -73,9 +73,7 @@ def test_curves_of_several_classifiers_need_two_classes():
         ValueError, match=r"plot_roc compares classifiers of two classes, but there are 3: choose one class"
     ):
         tg.plotting.plot_roc({"TAN": clf}, X, y)
-    with pytest.raises(
-        ValueError, match=r"of: required with 3 classes; expected one of 0, 1, 2"
-    ):
+    with pytest.raises(ValueError, match=r"of: required with 3 classes; expected one of 0, 1, 2"):
         tg.evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_)
 
 

@@ -204,7 +204,13 @@ def test_empty_partitions() -> None:
             "expected the name of the class column or the classes, got None",
         ),
         (spread(make_frame(), 3), make_frame()["label"], None, TypeError, "y: expected the name of a column or a dask"),
-        (spread(make_frame(), 3), spread(make_frame()["label"], 2), None, ValueError, "y: expected the 3 partitions of X, got 2"),
+        (
+            spread(make_frame(), 3),
+            spread(make_frame()["label"], 2),
+            None,
+            ValueError,
+            "y: expected the 3 partitions of X, got 2",
+        ),
         (
             spread(make_frame(), 3),
             "label",

@@ -173,7 +173,7 @@ def test_generators_follow_their_seed(make):
     np.testing.assert_array_equal(frame.X.to_numpy(), first.X)
     assert make(1).X.shape[0] == 1
     for n_rows in (0, -1, 2.5, True, "9"):
-        with pytest.raises(ValueError, match="n_rows must be a whole number from 1 on"):
+        with pytest.raises(ValueError, match="n_rows: expected an integer >= 1"):
             make(n_rows)
 
 
@@ -190,7 +190,7 @@ def test_scikit_learn_tables():
 def test_what_cannot_be_used_is_refused():
     with pytest.raises(ValueError, match=r"no table is named 'irises'; the names are balance-scale, .*, wine"):
         datasets.load("irises")
-    with pytest.raises(ValueError, match=r"noise must be a probability between 0 and 1, but is 1\.5"):
+    with pytest.raises(ValueError, match=r"noise: expected a number from 0 to 1, got 1\.5"):
         datasets.make_led7(noise=1.5)
-    with pytest.raises(ValueError, match="0 <= m <= n <= n_bits, but are 4, 3 and 10"):
+    with pytest.raises(ValueError, match="0 <= m <= n <= n_bits, got 4, 3, 10"):
         datasets.make_mofn(m=4, n=3)

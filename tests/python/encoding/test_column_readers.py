@@ -133,7 +133,7 @@ def test_what_is_not_a_category():
         pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}).astype("category"),
     ]
     for frame in frames:
-        with pytest.raises(TypeError, match="column 'when' holds"):
+        with pytest.raises(TypeError, match="column 'when' contains"):
             learn(frame)
 
 

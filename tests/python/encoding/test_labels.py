@@ -108,7 +108,7 @@ def test_labels_of_given_classes():
     assert labels_of([1.0, 2.0], [1, 2]) == ([1, 2], [0, 1])
     with pytest.raises(ValueError, match=r"y contains 'q', 'r', but the classes are 'a', 'b'"):
         encode_labels(["a", "q", "r"], ["a", "b"])
-    with pytest.raises(ValueError, match=r"y holds 5, 6, 7, 8, 9, \.\.\., but"):
+    with pytest.raises(ValueError, match=r"y contains 5, 6, 7, 8, .*, but the classes"):
         encode_labels(range(20), range(5))
 
 
