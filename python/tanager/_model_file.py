@@ -162,7 +162,7 @@ def _feature_numbers(name: str, values: Any, n_features: int) -> npt.NDArray[np.
 
 
 def get_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state for pickle: objects of the core as the bytes of a model file, labels of any type as they are."""
+    """Return the state for pickle: objects of the core as the bytes of a model file, labels of any type unchanged."""
     if not clf._is_fitted():
         return state
     state = {name: value for name, value in state.items() if name not in _LEARNED}

@@ -42,7 +42,7 @@ def interval_labels(cuts: npt.ArrayLike) -> list[str]:
     Returns
     -------
     list of str
-        One more than there are cut points. Numbers have six digits, or as many as it takes to distinguish them.
+        One label more than cut points. Numbers have six digits, or as many as it takes to distinguish them.
 
     Examples
     --------

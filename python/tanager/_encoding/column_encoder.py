@@ -41,7 +41,7 @@ class EncodedColumn:
 
     @property
     def may_have_unknown(self) -> bool:
-        """Whether there may be unknown values; quick to tell, while `unknown` looks at the rows."""
+        """Whether there may be unknown values. Fast, while `unknown` reads all rows."""
         return self._find_unknown is not None
 
     @property
@@ -344,7 +344,7 @@ _JOINED_KINDS = {"ii", "uu", "ff", "bb", "UU", "SS"}
 
 
 def sorted_values(values: Sequence[Any]) -> list[Any]:
-    """Return values sorted; by type first if they cannot be compared, and as they are if that fails, too."""
+    """Return values sorted; by type first if they cannot be compared, and unsorted if that fails, too."""
     try:
         return sorted(values)
     except TypeError:

@@ -100,6 +100,8 @@ class Encoder:
         return self._encode(table, unseen, threads, unseen_columns), unseen_columns
 
     def _encode(self, table: Table, unseen: str, threads: int, unseen_columns: list[str] | None) -> list[Codes]:
+        if table.n_features != len(self.columns):
+            raise ValueError(f"expected a table with {len(self.columns)} columns, got {table.n_features}")
         array = table.array
         if array is not None and self._books is not None and array.dtype.kind != "f":
             codes, unknown = self._books.encode(array, threads)
@@ -111,8 +113,6 @@ class Encoder:
                 for i in unknown:
                     self._note_unseen(codes[i], table.column(i), i, unseen_columns)
             return codes
-        if table.n_features != len(self.columns):
-            raise ValueError(f"expected a table with {len(self.columns)} columns, got {table.n_features}")
         if array is not None and array.dtype.kind == "f" and self._cuts is not None:
             return self._cuts.encode(array, threads)
         return [self._encode_column(table.column(i), i, unseen, unseen_columns) for i in range(table.n_features)]
@@ -234,7 +234,7 @@ class EncodingSettings:
         return {i: values for i, values in enumerate(categories) if values is not None}
 
     def numeric_rule(self, table: Table) -> Callable[[int, Column], bool]:
-        """Return a function that tells from its position and content whether a column is to be discretized."""
+        """Return a function of position and content that decides whether a column is to be discretized."""
         if self.discretizer is None:
             return lambda _position, _column: False
         features = self.numeric_features

@@ -87,9 +87,7 @@ def _tables(clf: BaseClassifier, *, complete: bool) -> list[dict[str, Any] | Non
     """Return the conditional probability tables of all nodes, the class last; large ones only if the panel needs them."""
     n = clf.n_features_in_
     most = MAX_ENTRIES if complete else min(MAX_ENTRIES // (n + 1), _MAX_LABELS)
-    network = getattr(clf, "network_", None)
-    if hasattr(clf, "posterior_"):
-        network = clf.posterior_.map_tree
+    network = clf._describe().shown_network
     found: list[dict[str, Any] | None] = []
     for f in range(n + 1):
         if network is None:
@@ -99,10 +97,11 @@ def _tables(clf: BaseClassifier, *, complete: bool) -> list[dict[str, Any] | Non
         elif f == n:
             values, parents, classed = network._core.class_table, network._class_parents, False
         else:
-            if network._parents[f] is None:
+            feature_parents = network._parents[f]
+            if feature_parents is None:
                 found.append(None)
                 continue
-            values, parents, classed = network._core.table(f), network._parents[f], network._class_children[f]
+            values, parents, classed = network._core.table(f), feature_parents, network._class_children[f]
         numbers = packed(values) if values.size <= most else None
         found.append({"parents": parents, "classed": bool(classed), "values": numbers})
     return found
@@ -110,13 +109,12 @@ def _tables(clf: BaseClassifier, *, complete: bool) -> list[dict[str, Any] | Non
 
 def _table_note(clf: BaseClassifier) -> str:
     """Return a note on the tables of a model that averages over many networks."""
-    if hasattr(clf, "posterior_"):
+    description = clf._describe()
+    if description.network is not None:
+        return ""
+    if description.posterior is not None:
         return "In the most probable tree."
-    return (
-        ""
-        if hasattr(clf, "network_")
-        else "Given the class only; each of the averaged models has one more feature as a parent."
-    )
+    return "Given the class only; each of the averaged models has one more feature as a parent."
 
 
 def _page(parts: dict[str, str], payload: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ from sklearn import config_context
 
 from .._utils.text import distinct_labels, html_label, plural
 from ..classifiers._base import BaseClassifier
-from ..network._summary import mutual_information
 from ..parameters import resolve_parameters
 from .html import bar, name, table, tile
 
@@ -50,7 +49,7 @@ def _settings(clf: BaseClassifier) -> list[tuple[str, str]]:
 
 
 def _left_out(clf: BaseClassifier) -> str:
-    network = getattr(clf, "network_", None)
+    network = clf._describe().network
     return f"{len(network.left_out):,} left out" if network is not None and network.left_out else ""
 
 
@@ -59,7 +58,7 @@ def _amount(rows: float) -> str:
 
 
 def _tree_tiles(clf: BaseClassifier) -> list[str]:
-    posterior = getattr(clf, "posterior_", None)
+    posterior = clf._describe().posterior
     if posterior is None:
         return []
     best = posterior.log_map_probability
@@ -76,7 +75,7 @@ def _tree_tiles(clf: BaseClassifier) -> list[str]:
 
 def _classes(clf: BaseClassifier) -> str:
     labels = distinct_labels(clf.classes_.tolist())
-    shares = _class_probabilities(clf)
+    shares = clf._describe().class_probabilities()
     learned: Any = clf.counts_  # None for a model saved without counts
     counts = None if learned is None else learned.class_counts
     headings = [name(clf._schema.class_name), *(["rows"] if counts is not None else [])]
@@ -94,20 +93,13 @@ def _classes(clf: BaseClassifier) -> str:
     return table(headings, rows, numbers=(1, 2) if counts is not None else (1,), kind="classes") + more
 
 
-def _class_probabilities(clf: BaseClassifier) -> list[float] | None:
-    network = getattr(clf, "network_", None)
-    if network is None:
-        return [float(p) for p in clf._core_model.class_probabilities]
-    try:
-        return [float(p) for p in network.posterior().values]
-    except ValueError:  # exact inference is too large: the class has too many ancestors
-        return None
-
-
 def features_html(clf: BaseClassifier) -> str:
     """Return the table of features: values, parents and mutual information with the class."""
-    information = _information(clf)
-    network = getattr(clf, "network_", None)
+    description = clf._describe()
+    network = description.network
+    # Computing the information of more features than the table shows would take too long in a network.
+    is_large = description.shown_network is not None and clf.n_features_in_ > _MAX_FEATURES
+    information = [math.nan] * clf.n_features_in_ if is_large else description.information()
     weights = [
         (title, getattr(clf, attribute))
         for title, attribute in (("weight", "feature_weights_"), ("arc probability", "arc_probabilities_"))
@@ -145,14 +137,3 @@ def _parents(network: Any, feature: str) -> str:
     if feature in network.left_out:
         return "<em>left out</em>"
     return ", ".join(map(name, network.parents(feature))) or "none"
-
-
-def _information(clf: BaseClassifier) -> list[float]:
-    """Return the mutual information of every feature and the class, in nats; NaN if not computed."""
-    names = clf._schema.feature_names
-    network = clf.posterior_.map_tree if hasattr(clf, "posterior_") else getattr(clf, "network_", None)
-    if network is not None:
-        found = network.summary().information if len(names) <= _MAX_FEATURES else {}
-        return [found.get(feature, math.nan) for feature in names]
-    core = clf._core_model
-    return [mutual_information(core.single(f) * core.class_probabilities) for f in range(len(names))]

@@ -43,10 +43,11 @@ def drawing_of(clf: BaseClassifier) -> dict[str, Any]:
             f"the network is not plotted: it has {clf.n_features_in_:,} features, more than the limit of {MAX_NODES - 1:,}"
         )
     names = [*clf._schema.feature_names, clf._schema.class_name]
-    if hasattr(clf, "posterior_"):
-        return _trees(clf.posterior_, names)
-    if hasattr(clf, "network_"):
-        return _network(clf.network_, names)
+    description = clf._describe()
+    if description.posterior is not None:
+        return _trees(description.posterior, names)
+    if description.network is not None:
+        return _network(description.network, names)
     return _pairs(clf._core_model, names)
 
 

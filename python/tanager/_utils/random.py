@@ -16,7 +16,7 @@ _MAX_SEED = 2**64 - 1
 
 
 def resolve_seed(random_state: Any) -> Seed:
-    """Return an integer as it is; for anything else a function that draws a seed, as scikit-learn does."""
+    """Return an integer unchanged; for anything else a function that draws a seed, as scikit-learn does."""
     if is_integer(random_state):
         if not 0 <= random_state <= _MAX_SEED:
             raise ValueError(f"random_state: expected an integer from 0 to 2^64 - 1, got {random_state}")

@@ -43,7 +43,7 @@ def check_int(value: Any, name: str, *, minimum: int | None = None, maximum: int
 
 
 def check_optional_int(value: Any, name: str, *, minimum: int | None = None, maximum: int | None = None) -> int | None:
-    """Return None as it is, and anything else as `check_int` does."""
+    """Return None for None, and otherwise the same as `check_int`."""
     if value is None:
         return None
     try:

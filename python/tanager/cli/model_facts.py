@@ -84,8 +84,8 @@ def facts(clf: BaseClassifier) -> dict[str, Any]:
         found["arcs"] = [list(arc) for arc in network.arcs]
         if not network.parents(network.class_name):
             found["class_probabilities"] = network.cpt(network.class_name).values.tolist()
-    if hasattr(clf, "posterior_"):
-        found["trees"] = _trees(clf.posterior_)
+    if description.posterior is not None:
+        found["trees"] = _trees(description.posterior)
     return found
 
 
@@ -100,9 +100,10 @@ def _trees(posterior: Any) -> dict[str, Any]:
 
 def table_of(clf: BaseClassifier, name: str) -> Any:
     """Return a conditional probability table (CPT) of the model."""
-    network = getattr(clf, "network_", None)
+    description = clf._describe()
+    network = description.network
     if network is None:
-        raise InputError(f"a model that is an {clf._describe().kind} has no single tables to show")
+        raise InputError(f"a model of the kind {description.kind!r} has no single tables to show")
     if name in network.left_out:
         raise InputError(f"the network does not use {name!r}, so there is no table for it")
     return network.cpt(name)

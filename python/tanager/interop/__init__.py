@@ -183,9 +183,8 @@ def to_onnx(model: Network | BaseClassifier, path: str | os.PathLike[str] | None
 def _network_of(clf: Any) -> Network:
     if not isinstance(clf, BaseClassifier):
         raise TypeError(f"model must be a classifier of tanager or its network, but is a {type(clf).__name__}")
-    clf._check_fitted()
-    network = getattr(clf, "network_", None)
-    if not isinstance(network, Network):
+    network = clf._describe().network
+    if network is None:
         raise TypeError(
             f"to_onnx takes classifiers that are one network, but {type(clf).__name__} is an average of many"
         )

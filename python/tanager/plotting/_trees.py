@@ -123,7 +123,7 @@ def plot_map_tree(posterior: Any, ax: Any = None) -> Any:
             start = lefts[columns[parent]] + text_width(names[parent]) + 0.4
             _draw_edge(ax, (start, rows[parent] * LINE), (x - 0.4, y), probabilities[parent, child], size / FONT_SIZE)
     draw_key(ax, (max(rows) + 1.25) * LINE, size, [(p, f"{p:g}") for p in (1.0, 0.5, 0.1)])
-    title = f"most probable tree, probability {posterior._shown_probability()}"
+    title = f"most probable tree, probability {posterior.display_probability()}"
     ax.set_title(title, fontsize=size + 1, loc="left")
     return ax
 

@@ -188,7 +188,7 @@ def test_scikit_learn_tables():
 
 
 def test_what_cannot_be_used_is_refused():
-    with pytest.raises(ValueError, match=r"no table is named 'irises'; the names are balance-scale, .*, wine"):
+    with pytest.raises(ValueError, match=r"there is no dataset 'irises'; the datasets are balance-scale, .*, wine"):
         datasets.load("irises")
     with pytest.raises(ValueError, match=r"noise: expected a number from 0 to 1, got 1\.5"):
         datasets.make_led7(noise=1.5)

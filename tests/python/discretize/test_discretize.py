@@ -293,7 +293,7 @@ def test_what_cannot_be_used_is_refused(estimator):
         clone(estimator).fit(X, y, [1.0, 2.0])
     with pytest.raises(ValueError, match="non-negative weights, got -1 in row 2"):
         clone(estimator).fit(X, y, [1, 1, -1, 1, 1, 1])
-    with pytest.raises(ValueError, match="all are zero"):
+    with pytest.raises(ValueError, match="got only zeros"):
         clone(estimator).fit(X, y, np.zeros(6))
     with pytest.raises(NotFittedError):
         clone(estimator).transform(X)

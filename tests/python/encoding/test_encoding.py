@@ -285,7 +285,7 @@ def test_declared_by_the_user():
         ([[1, 2]], "2 columns, got 1"),
         ({"x": [1, 2, 2]}, "contain 2 more than once"),
         ({"x": [1, 2, None]}, "contain a missing value"),
-        ({"x": range(65_535)}, "65535 distinct values"),
+        ({"x": range(65_535)}, "65,535 distinct values"),
     ]:
         with pytest.raises(ValueError, match=text):
             learn(frame, categories=categories)

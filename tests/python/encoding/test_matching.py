@@ -215,7 +215,7 @@ def test_evidence_matches():
     numbers = tg.NaiveBayesClassifier().fit([[0.5], [1.5], [2.5], [3.5]] * 10, [0, 0, 1, 1] * 10).network_
     name = numbers.feature_names[0]
     assert numbers.posterior({name: "3.5"}).values.tolist() == numbers.posterior({name: 3.5}).values.tolist()
-    with pytest.raises(ValueError, match="whose values are '1', '2'"):
+    with pytest.raises(ValueError, match="expected one of the values of 'a', '1', '2', got 3"):
         network.posterior({"a": 3})
 
 

@@ -86,7 +86,7 @@ def test_pickles_of_different_models_are_refused(clf):
     for other in (larger, wider):
         with pytest.raises(ValueError, match="the parts belong to different models"):
             type(clf)().__setstate__({**state, "_encoder": other._encoder})
-    with pytest.raises(ValueError, match=r"has 2 classes, but there are 3 labels"):
+    with pytest.raises(ValueError, match=r"has 2 classes, but 3 labels"):
         type(clf)().__setstate__({**state, "classes_": np.arange(3)})
     again = type(clf)()
     again.__setstate__(state)

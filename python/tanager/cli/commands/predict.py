@@ -74,8 +74,9 @@ def run(options: argparse.Namespace) -> None:
 
     check_not_input(options.output, options.model, "the model")
     model, clf = open_predictor(options, "data")
-    if options.max_cells is not None and hasattr(clf, "network_"):
-        clf.network_.max_cells = options.max_cells
+    network = clf._describe().network
+    if options.max_cells is not None and network is not None:
+        network.max_cells = options.max_cells
     sources = open_data(options)
     first = sources[0]
     keep = first.names if options.keep == ["all"] and "all" not in first.names else options.keep
