@@ -158,16 +158,16 @@ Options parse_options(const std::vector<std::string_view>& all) {
 std::string help_text() {
   return R"help(usage: tanager-predict [options] MODEL [TABLE]
 
-Predicts the class of each row of a table with a model file of tanager. TABLE is
-a CSV file with a header (RFC 4180, UTF-8), or - for standard input (the
-default). Columns are matched by name, in any order; other columns are ignored.
-The output is CSV with one row per input row: the kept columns, then "predicted",
-then "P(label)" for each class. Numbers are written as the shortest text that
-parses to the same number.
+Predicts the class of each row of a table with a model file. TABLE is a CSV
+file with a header (RFC 4180, UTF-8), or - for standard input (the default).
+Columns are matched by name, in any order; other columns are ignored. The output
+is CSV with one row per input row: the kept columns, then "predicted", then
+"P(label)" for each class. Numbers are written as the shortest text that parses
+to the same number.
 
 options:
-  -o, --output FILE     output file, written atomically, or - for standard output
-                        (the default)
+  -o, --output FILE     output file, written atomically, or - for standard
+                        output (the default)
   --keep COLUMN         copy this column to the output; may be repeated
   --keep-all            copy all columns to the output
   --no-probabilities, --without-probabilities
@@ -189,9 +189,9 @@ options:
   --version             show the version and exit
 
 Values of discretized columns must be numbers. Categories are matched with the
-labels of the model as text; if the labels are numbers or booleans, 3, +3 and 3.0
-are equal, and so are true, True and TRUE. Kept columns are copied unchanged.
-Empty lines are skipped.
+labels of the model as text; if the labels are numbers or booleans, 3, +3 and
+3.0 are equal, and so are true, True and TRUE. Kept columns are copied
+unchanged. Empty lines are skipped.
 
 exit codes: 0 success, 1 reading or writing failed, 2 invalid command line,
 model or table, 130 interrupted
