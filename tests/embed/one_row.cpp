@@ -1,9 +1,10 @@
-// one_row MODEL NAME=VALUE...: the shortest useful program. Says how probable every class is for one row; features
-// that are not given are missing, and are summed out.
+// one_row MODEL NAME=VALUE...: the shortest useful program. Prints the probability of every class for one row, and the
+// most probable class. Features that are not given are missing, and are summed out.
 //
 //     $ one_row model.tng sky=sun wind=2.5
 //     play 0.78048780487804881
 //     stay 0.21951219512195128
+//     predicted: play
 #include <cstdint>
 #include <cstdlib>
 #include <iomanip>
@@ -43,10 +44,11 @@ int main(int argc, char** argv) {
     const tanager::Model model = tanager::load_model(argv[1]);
     const std::vector<tanager::Code> row = encode_row(model, {argv + 2, argv + argc});
     std::vector<double> posterior(model.n_classes());
-    model.predict_proba(row, posterior);
+    const std::uint32_t best = model.predict(row, posterior);
     std::cout << std::setprecision(std::numeric_limits<double>::max_digits10);
     for (std::uint32_t c = 0; c < model.n_classes(); ++c)
       std::cout << model.class_name(c) << ' ' << posterior[c] << '\n';
+    std::cout << "predicted: " << model.class_name(best) << '\n';
   } catch (const tanager::ModelFileError& error) {  // the file is absent, broken, or of a later version
     std::cerr << "one_row: " << error.what() << '\n';
     return EXIT_FAILURE;

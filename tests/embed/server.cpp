@@ -12,14 +12,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tanager/tanager.hpp>
+#include <tanager/errors.hpp>
+#include <tanager/model.hpp>
 #include <thread>
 #include <vector>
 
 namespace {
 
-/// What one thread needs to answer requests: the model they all share, and memory of its own that is used again for
-/// every request, so that answering allocates little.
+/// What one thread needs to answer requests: the model they all share, and its own buffers, so predicting allocates no
+/// memory after the first request.
 class Worker {
  public:
   explicit Worker(const tanager::Model& model)
@@ -31,8 +32,7 @@ class Worker {
     } catch (const tanager::InvalidInput& error) {
       return std::string("error: ") + error.what();  // one bad request must not end the service
     }
-    model_.predictor().predict(row_, tanager::Output::kPosterior, posterior_);
-    const std::uint32_t best = model_.predictor().predict_class(row_);
+    const std::uint32_t best = model_.predict(row_, posterior_, scratch_);
     return model_.class_name(best) + ' ' + std::to_string(posterior_[best]);
   }
 
@@ -51,6 +51,7 @@ class Worker {
   const tanager::Model& model_;
   std::vector<tanager::Code> row_;
   std::vector<double> posterior_;
+  tanager::Predictor::Scratch scratch_;  // for rows with missing values and for averaged models
 };
 
 std::vector<std::string> answer_all(const tanager::Model& model, std::span<const std::string> requests, int n_threads) {

@@ -89,6 +89,8 @@ class AodePredictor : public Predictor {
  private:
   void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
   void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
+  std::uint32_t run_row(std::span<const Code> row, Output output, std::span<double> out,
+                        Scratch& scratch) const override;
 
   struct State;
   std::unique_ptr<const State> state_;

@@ -76,6 +76,14 @@ class Model {
   /// A class as text: true, false, or the shortest text that reads back as the same number.
   std::string class_name(std::uint32_t index) const;
 
+  /// One row of codes: writes the posterior probabilities and returns the most probable class. With a scratch, a row
+  /// with missing values allocates nothing either: see Predictor::Scratch.
+  std::uint32_t predict(std::span<const Code> row, std::span<double> posterior) const {
+    return predictor_->predict(row, Output::kPosterior, posterior);
+  }
+  std::uint32_t predict(std::span<const Code> row, std::span<double> posterior, Predictor::Scratch& scratch) const {
+    return predictor_->predict(row, Output::kPosterior, posterior, scratch);
+  }
   /// Posterior probabilities of rows of codes: see Predictor::predict_rows.
   void predict_proba(std::span<const Code> rows, std::span<double> out, int threads = 1) const {
     predictor_->predict_rows(rows, Output::kPosterior, out, threads);

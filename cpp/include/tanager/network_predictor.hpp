@@ -12,7 +12,7 @@
 namespace tanager {
 
 /// A network made ready for speed: flat tables of logarithms, several features joined into one look-up where that pays.
-/// A missing feature is summed out exactly. One row allocates nothing unless a feature is missing.
+/// A missing feature is summed out exactly.
 class NetworkPredictor : public Predictor {
  public:
   /// `max_cells` limits what rows with missing features may need, as in Inference.
@@ -27,8 +27,8 @@ class NetworkPredictor : public Predictor {
  private:
   void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;
   void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const override;
-  void run_row(std::span<const Code> row, Output output, std::span<double> out) const override;
-  std::uint32_t run_row_class(std::span<const Code> row) const override;
+  std::uint32_t run_row(std::span<const Code> row, Output output, std::span<double> out,
+                        Scratch& scratch) const override;
 
   struct Tables;
   std::unique_ptr<const Tables> tables_;

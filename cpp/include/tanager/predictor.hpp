@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <typeinfo>
 #include <variant>
+#include <vector>
 
 #include "tanager/dataset.hpp"
 
@@ -41,12 +44,37 @@ class Predictor {
   virtual std::size_t n_features() const = 0;
   virtual std::uint32_t n_classes() const = 0;
 
-  /// One row: writes n_classes numbers.
-  void predict(std::span<const Code> row, Output output, std::span<double> out) const;
-  /// The most probable class of one row; ties go to the lowest index.
-  std::uint32_t predict_class(std::span<const Code> row) const;
+  /// Buffers for predicting row after row, with one predictor or with several in turn. A complete row needs none where
+  /// the classifier is a network with at most 64 classes. Any other row allocates memory on every call, unless the
+  /// caller passes a scratch: then only the first row does, and later ones that need larger buffers than all before.
+  /// Owned by the caller; not safe to share between threads: give every thread its own.
+  class Scratch {
+   public:
+    /// What one kind of predictor keeps in a scratch.
+    struct Buffers {
+      virtual ~Buffers() = default;
+    };
 
-  /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes.
+    Scratch() = default;
+    ~Scratch() = default;
+    Scratch(Scratch&&) noexcept = default;
+    Scratch& operator=(Scratch&&) noexcept = default;
+
+   private:
+    friend class Predictor;
+    std::unique_ptr<Buffers> buffers_;  // of the kind of predictor that used it last
+    std::vector<double> joint_;
+  };
+
+  /// One row: writes n_classes numbers and returns the most probable class; ties go to the lowest index.
+  std::uint32_t predict(std::span<const Code> row, Output output, std::span<double> out) const;
+  std::uint32_t predict(std::span<const Code> row, Output output, std::span<double> out, Scratch& scratch) const;
+  /// The most probable class alone.
+  std::uint32_t predict_class(std::span<const Code> row) const;
+  std::uint32_t predict_class(std::span<const Code> row, Scratch& scratch) const;
+
+  /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes. A single row of
+  /// 16-bit codes takes the short path of predict().
   void predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads = 1) const;
   void predict_rows(std::span<const std::uint8_t> rows, Output output, std::span<double> out, int threads = 1) const;
   /// The most probable class of every row.
@@ -66,13 +94,20 @@ class Predictor {
   Predictor& operator=(const Predictor&) = default;
   Predictor& operator=(Predictor&&) noexcept = default;
 
+  /// The buffers of one kind of predictor; made anew if another kind used the scratch last.
+  template <class Buffers>
+  static Buffers& buffers_in(Scratch& scratch) {
+    Scratch::Buffers* kept = scratch.buffers_.get();
+    if (kept == nullptr || typeid(*kept) != typeid(Buffers)) scratch.buffers_ = std::make_unique<Buffers>();
+    return static_cast<Buffers&>(*scratch.buffers_);
+  }
+
  private:
   // Sizes are checked before any of these is called; codes are not.
   virtual void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const = 0;
   virtual void run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const = 0;
-  /// One row; by default a batch of one.
-  virtual void run_row(std::span<const Code> row, Output output, std::span<double> out) const;
-  virtual std::uint32_t run_row_class(std::span<const Code> row) const;
+  virtual std::uint32_t run_row(std::span<const Code> row, Output output, std::span<double> out,
+                                Scratch& scratch) const = 0;
 
   template <class T>
   CodeBatch batch_of(std::span<const T> rows) const;

@@ -206,9 +206,6 @@ std::size_t aode_block_rows(const AodePlan& plan) {
   return std::clamp<std::size_t>(kBlockBytes / (codes + sums), 64, kMaxBlockRows);
 }
 
-AodeBlock::AodeBlock(const AodePlan& plan, std::size_t n_rows)
-    : rows(n_rows), slots(n_rows * plan.n_features()), has_missing(plan.n_features()) {}
-
 void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa, AodeReading reading) {
   block.sums.assign(block.rows * plan.width, 0.0);
   if (plan.scaled) block.powers.assign(block.rows * plan.width, kPowerOfZero);

@@ -16,12 +16,19 @@ namespace tanager::internal {
 std::size_t aode_block_rows(const AodePlan& plan);
 
 struct AodeBlock {
-  AodeBlock(const AodePlan& plan, std::size_t n_rows);
+  AodeBlock() = default;
+  AodeBlock(const AodePlan& plan, std::size_t n_rows) { resize(plan, n_rows); }
+
+  void resize(const AodePlan& plan, std::size_t n_rows) {
+    rows = n_rows;
+    slots.resize(n_rows * plan.n_features());
+    has_missing.resize(plan.n_features());
+  }
 
   std::uint16_t* slots_of(std::size_t feature) { return slots.data() + feature * rows; }
   const std::uint16_t* slots_of(std::size_t feature) const { return slots.data() + feature * rows; }
 
-  std::size_t rows;
+  std::size_t rows = 0;
   /// [feature][row]: the code, or the number of values where it is missing. To be filled first, with has_missing: of
   /// every feature whether any of these rows lacks it.
   std::vector<std::uint16_t> slots;

@@ -101,4 +101,11 @@ void finish_classes(const AodePlan& plan, const AodeBlock& block, std::uint32_t*
   }
 }
 
+std::uint32_t finish_row(const AodePlan& plan, const AodeBlock& block, Output output, double* out) {
+  weigh(row_of(plan, block, 0), out);
+  const auto best = std::max_element(out, out + plan.n_classes) - out;
+  finish_rows(plan, block, output, out);
+  return static_cast<std::uint32_t>(best);
+}
+
 }  // namespace tanager::internal

@@ -17,4 +17,7 @@ void finish_rows(const AodePlan& plan, const AodeBlock& block, Output output, do
 /// Writes the most probable class of every row; ties go to the lowest index.
 void finish_classes(const AodePlan& plan, const AodeBlock& block, std::uint32_t* out);
 
+/// Both for a block of one row.
+std::uint32_t finish_row(const AodePlan& plan, const AodeBlock& block, Output output, double* out);
+
 }  // namespace tanager::internal

@@ -45,16 +45,26 @@ void load_feature(const T* codes, std::size_t step, const AodePlan& plan, std::s
                                    values, " values are known"));
 }
 
+struct AodeBuffers : Predictor::Scratch::Buffers {
+  AodeBlock block;
+};
+
+/// Averages the rows of a block.
+template <class State>
+void fill_block(const State& state, const CodeBatch& batch, std::size_t first, AodeBlock& block) {
+  const AodePlan& plan = state.plan;
+  for (std::size_t f = 0; f < plan.n_features(); ++f)
+    with_codes(batch, plan.n_features(), f, first,
+               [&](const auto* codes, std::size_t step) { load_feature(codes, step, plan, f, block); });
+  average_block(state.aode, plan, block, best_isa());
+}
+
 /// Averages all rows in blocks on several threads; `take(first, block)` receives every block's sums.
 template <class State, class Take>
 void for_each_block(const State& state, const CodeBatch& batch, int threads, Take take) {
-  const AodePlan& plan = state.plan;
-  parallel_for(batch.n_rows, aode_block_rows(plan), threads, [&](std::size_t begin, std::size_t end) {
-    AodeBlock block(plan, end - begin);
-    for (std::size_t f = 0; f < plan.n_features(); ++f)
-      with_codes(batch, plan.n_features(), f, begin,
-                 [&](const auto* codes, std::size_t step) { load_feature(codes, step, plan, f, block); });
-    average_block(state.aode, plan, block, best_isa());
+  parallel_for(batch.n_rows, aode_block_rows(state.plan), threads, [&](std::size_t begin, std::size_t end) {
+    AodeBlock block(state.plan, end - begin);
+    fill_block(state, batch, begin, block);
     take(begin, block);
   });
 }
@@ -78,6 +88,14 @@ void AodePredictor::run(const CodeBatch& batch, Output output, std::span<double>
   for_each_block(*state_, batch, threads, [&](std::size_t first, const AodeBlock& block) {
     finish_rows(state_->plan, block, output, out.data() + first * state_->plan.n_classes);
   });
+}
+
+std::uint32_t AodePredictor::run_row(std::span<const Code> row, Output output, std::span<double> out,
+                                     Scratch& scratch) const {
+  AodeBlock& block = buffers_in<AodeBuffers>(scratch).block;
+  block.resize(state_->plan, 1);
+  fill_block(*state_, {1, row}, 0, block);
+  return finish_row(state_->plan, block, output, out.data());
 }
 
 void AodePredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {

@@ -20,15 +20,16 @@ std::size_t PlanCache::Hash::operator()(const Pattern& pattern) const {
   return static_cast<std::size_t>(hash);
 }
 
-std::shared_ptr<const Plan> PlanCache::get(const Pattern& pattern, const std::function<Plan()>& make) {
-  auto known = kept_.with([&](Kept& kept) {
+std::shared_ptr<const Plan> PlanCache::find(const Pattern& pattern) {
+  return kept_.with([&](const Kept& kept) {
     const auto found = kept.plans.find(pattern);
     return found == kept.plans.end() ? nullptr : found->second;
   });
-  if (known) return known;
-  auto plan = std::make_shared<const Plan>(make());
+}
+
+void PlanCache::keep(const Pattern& pattern, const std::shared_ptr<const Plan>& plan) {
   const std::size_t size = size_of(pattern, *plan);
-  if (size > max_bytes_) return plan;
+  if (size > max_bytes_) return;
   kept_.with([&](Kept& kept) {
     if (!kept.plans.emplace(pattern, plan).second) return;  // another thread was faster
     kept.bytes += size;
@@ -44,7 +45,6 @@ std::shared_ptr<const Plan> PlanCache::get(const Pattern& pattern, const std::fu
     }
     kept.patterns.push_back(pattern);
   });
-  return plan;
 }
 
 }  // namespace tanager::internal

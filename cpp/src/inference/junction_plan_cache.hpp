@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -23,9 +22,19 @@ class PlanCache {
  public:
   explicit PlanCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  std::shared_ptr<const Plan> get(const Pattern& pattern, const std::function<Plan()>& make);
+  /// The plan of a pattern, make() if it is not kept.
+  template <class Make>
+  std::shared_ptr<const Plan> get(const Pattern& pattern, Make make) {
+    if (auto known = find(pattern)) return known;
+    auto plan = std::make_shared<const Plan>(make());
+    keep(pattern, plan);
+    return plan;
+  }
 
  private:
+  std::shared_ptr<const Plan> find(const Pattern& pattern);
+  void keep(const Pattern& pattern, const std::shared_ptr<const Plan>& plan);
+
   struct Hash {
     std::size_t operator()(const Pattern& pattern) const;
   };

@@ -66,10 +66,8 @@ void sum_out(double* block, std::size_t values, std::size_t s, double* message, 
 template <std::size_t kClasses>
 void gather_cliques(const Plan& plan, const FamilyTables& logs, std::size_t s, bool conditionals, Propagation& state) {
   if constexpr (kClasses > 0) s = kClasses;
-  constexpr std::size_t kOnStack = 64;
-  double few[kOnStack];
-  std::vector<double> many(s > kOnStack ? s : 0);
-  double* sums = s > kOnStack ? many.data() : few;
+  state.sums.resize(s);
+  double* sums = state.sums.data();
   std::fill_n(state.cells.begin(), plan.n_cells * s, 0.0);
   StopMeter meter;
   for (const PlanClique& clique : plan.cliques) {

@@ -16,6 +16,7 @@ struct Propagation {
   std::vector<std::size_t> bases;  ///< where the row is in the table of every term
   std::vector<double> beliefs;     ///< as cells: weight * P(separator, value | row, class)
   std::vector<double> separators;  ///< as messages: weight * P(separator | row, class)
+  std::vector<double> sums;        ///< one number for every class
   std::vector<double> log_evidence;  ///< of every class
 };
 

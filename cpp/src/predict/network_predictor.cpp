@@ -78,6 +78,10 @@ class Transposed {
   std::vector<CodeColumn> columns_;
 };
 
+struct NetworkBuffers : Predictor::Scratch::Buffers {
+  Inference::Workspace work;
+};
+
 /// Buffers of one thread for rows with missing features.
 struct IncompleteRows {
   Inference::Workspace work;
@@ -179,7 +183,8 @@ std::uint32_t NetworkPredictor::n_classes() const {
   return tables_->lookup.n_classes;
 }
 
-void NetworkPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
+std::uint32_t NetworkPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out,
+                                        Scratch& scratch) const {
   const LookupTables& lookup = tables_->lookup;
   const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
   bool complete = true;
@@ -194,19 +199,11 @@ void NetworkPredictor::run_row(std::span<const Code> row, Output output, std::sp
     }
   } else {
     check_codes(row, tables_->cardinalities);
-    Inference::Workspace work;
-    tables_->inference.log_evidence(tables_->families(), row, work, out);
+    tables_->inference.log_evidence(tables_->families(), row, buffers_in<NetworkBuffers>(scratch).work, out);
   }
+  const std::uint32_t best = best_class(out.data(), s);
   finish_block(out.data(), 1, s, output, best_isa());
-}
-
-std::uint32_t NetworkPredictor::run_row_class(std::span<const Code> row) const {
-  constexpr std::uint32_t kOnStack = 64;
-  double few[kOnStack];
-  std::vector<double> many(n_classes() > kOnStack ? n_classes() : 0);
-  const std::span<double> joint = many.empty() ? std::span<double>(few, n_classes()) : std::span<double>(many);
-  run_row(row, Output::kLogJoint, joint);
-  return best_class(joint.data(), joint.size());
+  return best;
 }
 
 void NetworkPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {

@@ -2,7 +2,10 @@
 #include "tanager/predictor.hpp"
 
 #include <limits>
+#include <span>
+#include <variant>
 
+#include "support/check_stop.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
@@ -14,6 +17,13 @@ namespace {
 
 void check_size(const char* what, std::size_t expected, std::size_t actual) {
   if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
+}
+
+constexpr std::uint32_t kClassesOnStack = 64;
+
+/// The only row of a batch, if it is given as a predictor takes single rows; else null.
+const std::span<const Code>* single_row(const CodeBatch& batch) {
+  return batch.n_rows == 1 ? std::get_if<std::span<const Code>>(&batch.codes) : nullptr;
 }
 
 }  // namespace
@@ -37,33 +47,48 @@ void Predictor::checked_run(const CodeBatch& batch, Output output, std::span<dou
   if (batch.n_rows > std::numeric_limits<std::size_t>::max() / s)
     throw InvalidInput(join_text("no output can have ", s, " numbers for each of ", batch.n_rows, " rows"));
   check_size("the output", batch.n_rows * s, out.size());
+  if (const auto* row = single_row(batch)) {
+    check_stop();
+    Scratch scratch;
+    run_row(*row, output, out, scratch);
+    return;
+  }
   run(batch, output, out, threads);
 }
 
 void Predictor::checked_run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   check_size("the output", batch.n_rows, out.size());
+  if (const auto* row = single_row(batch)) {
+    check_stop();
+    out[0] = predict_class(*row);
+    return;
+  }
   run_classes(batch, out, threads);
 }
 
-void Predictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+std::uint32_t Predictor::predict(std::span<const Code> row, Output output, std::span<double> out) const {
+  Scratch scratch;
+  return predict(row, output, out, scratch);
+}
+
+std::uint32_t Predictor::predict(std::span<const Code> row, Output output, std::span<double> out,
+                                 Scratch& scratch) const {
   check_size("a row", n_features(), row.size());
   check_size("the output", n_classes(), out.size());
-  run_row(row, output, out);
+  return run_row(row, output, out, scratch);
 }
 
 std::uint32_t Predictor::predict_class(std::span<const Code> row) const {
+  Scratch scratch;
+  return predict_class(row, scratch);
+}
+
+std::uint32_t Predictor::predict_class(std::span<const Code> row, Scratch& scratch) const {
   check_size("a row", n_features(), row.size());
-  return run_row_class(row);
-}
-
-void Predictor::run_row(std::span<const Code> row, Output output, std::span<double> out) const {
-  run({1, row}, output, out, 1);
-}
-
-std::uint32_t Predictor::run_row_class(std::span<const Code> row) const {
-  std::uint32_t best = 0;
-  run_classes({1, row}, {&best, 1}, 1);
-  return best;
+  double few[kClassesOnStack];
+  if (n_classes() <= kClassesOnStack) return run_row(row, Output::kLogJoint, {few, n_classes()}, scratch);
+  scratch.joint_.resize(n_classes());
+  return run_row(row, Output::kLogJoint, scratch.joint_, scratch);
 }
 
 void Predictor::predict_rows(std::span<const Code> rows, Output output, std::span<double> out, int threads) const {

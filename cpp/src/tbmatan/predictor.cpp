@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "graph/scaled.hpp"
@@ -31,6 +32,10 @@ constexpr std::size_t kBlockRows = 256;
 /// Steps for one sum over trees, times sums, between two looks at whether to go on.
 constexpr std::size_t kWorkBetweenLooks = std::size_t{1} << 22;
 
+InvalidInput unknown_code(std::size_t feature, std::uint32_t code, std::uint32_t values) {
+  return InvalidInput(join_text("feature ", feature, " has code ", code, ", but ", values, " values are known"));
+}
+
 /// Codes of some rows, [feature][row], 16 bits wide.
 class RowCodes {
  public:
@@ -44,10 +49,9 @@ class RowCodes {
   const Code* columns() const { return codes_.data(); }
   std::size_t stride() const { return rows_; }
   bool is_complete(std::size_t i) const { return missing_[i] == 0; }
-  std::vector<Code> row(std::size_t i) const {
-    std::vector<Code> codes(n_);
-    for (std::size_t f = 0; f < n_; ++f) codes[f] = codes_[f * rows_ + i];
-    return codes;
+  void copy_row(std::size_t i, std::vector<Code>& row) const {
+    row.resize(n_);
+    for (std::size_t f = 0; f < n_; ++f) row[f] = codes_[f * rows_ + i];
   }
 
  private:
@@ -59,9 +63,7 @@ class RowCodes {
         codes_[f * rows_ + i] = code;
         continue;
       }
-      if (code != std::numeric_limits<T>::max())
-        throw InvalidInput(
-            join_text("feature ", f, " has code ", std::uint32_t{code}, ", but ", values, " values are known"));
+      if (code != std::numeric_limits<T>::max()) throw unknown_code(f, code, values);
       codes_[f * rows_ + i] = kMissing;
       missing_[i] = 1;
     }
@@ -199,6 +201,26 @@ double log_sum(double a, double b) {
   return b == -std::numeric_limits<double>::infinity() ? a : a + std::log1p(std::exp(b - a));
 }
 
+/// What one thread needs.
+struct RowBuffers {
+  explicit RowBuffers(const TreePlan& plan) : lanes(plan) {}
+
+  TreeLanes lanes;
+  // Of a row with missing values:
+  std::vector<Code> row;
+  std::vector<std::size_t> missing;
+  std::vector<Code> columns;  // [feature][assignment]
+  std::vector<double> joint;
+  Predictor::Scratch tree;
+};
+
+/// Features whose code is missing.
+void find_missing(std::span<const Code> row, std::vector<std::size_t>& missing) {
+  missing.clear();
+  for (std::size_t f = 0; f < row.size(); ++f)
+    if (row[f] == kMissing) missing.push_back(f);
+}
+
 }  // namespace
 
 struct TbmatanPredictor::State {
@@ -286,33 +308,34 @@ struct TbmatanPredictor::State {
     for (std::size_t c = 0; c < n_classes; ++c) out[c] += (tree_sum(weights[c]) / all_trees).log();
   }
 
-  /// A row with missing cells.
-  void incomplete_row(const std::vector<Code>& row, TreeLanes& lanes, double* out) const {
-    const std::size_t n_classes = model.n_classes();
-    const std::vector<std::size_t> missing = missing_of(row);
-    std::fill_n(out, n_classes, -std::numeric_limits<double>::infinity());
-    if (needs_sampling(missing))
-      average_sampled(row, out);
+  /// The row in `buffers`, which has missing values.
+  void incomplete_row(RowBuffers& buffers, double* out) const {
+    find_missing(buffers.row, buffers.missing);
+    std::fill_n(out, model.n_classes(), -std::numeric_limits<double>::infinity());
+    if (needs_sampling(buffers.missing))
+      average_sampled(buffers, out);
     else
-      sum_assignments(row, missing, lanes, out);
+      sum_assignments(buffers, out);
   }
 
-  void average_sampled(const std::vector<Code>& row, double* out) const {
+  void average_sampled(RowBuffers& buffers, double* out) const {
     const auto sample = trees();
-    std::vector<double> joint(model.n_classes());
+    buffers.joint.resize(std::max<std::size_t>(buffers.joint.size(), model.n_classes()));
+    const std::span joint(buffers.joint.data(), model.n_classes());
     for (std::size_t t = 0; t < sample->predictors.size(); ++t) {
       check_stop();
-      sample->predictors[t].predict(row, Output::kLogJoint, joint);
+      sample->predictors[t].predict(buffers.row, Output::kLogJoint, joint, buffers.tree);
       for (std::size_t c = 0; c < joint.size(); ++c) out[c] = log_sum(out[c], joint[c] + sample->log_shares[t]);
     }
   }
 
-  void sum_assignments(std::vector<Code> next, const std::vector<std::size_t>& missing, TreeLanes& lanes,
-                       double* out) const {
-    const std::size_t n = next.size(), n_classes = model.n_classes();
+  void sum_assignments(RowBuffers& buffers, double* out) const {
+    auto& [lanes, next, missing, columns, joint, tree] = buffers;
+    const std::size_t n = next.size();
+    const std::size_t n_classes = model.n_classes();
     for (const std::size_t f : missing) next[f] = 0;
-    std::vector<Code> columns(n * kBlockRows);
-    std::vector<double> joint(kBlockRows * n_classes);
+    columns.resize(n * kBlockRows);
+    joint.resize(kBlockRows * n_classes);
     std::size_t filled = 0;
     for (bool more = true; more;) {
       for (std::size_t f = 0; f < n; ++f) columns[f * kBlockRows + filled] = next[f];
@@ -339,21 +362,19 @@ struct TbmatanPredictor::State {
     std::vector<std::size_t> missing(model.n_features());
     std::iota(missing.begin(), missing.end(), std::size_t{0});
     if (!needs_sampling(missing)) return false;
+    std::vector<Code> row;
     for (std::size_t begin = 0; begin < batch.n_rows; begin += kBlockRows) {
       check_stop();
       const std::size_t rows = std::min(kBlockRows, batch.n_rows - begin);
       const RowCodes codes(batch, begin, rows, model.cardinalities());
-      for (std::size_t i = 0; i < rows; ++i)
-        if (!codes.is_complete(i) && needs_sampling(missing_of(codes.row(i)))) return true;
+      for (std::size_t i = 0; i < rows; ++i) {
+        if (codes.is_complete(i)) continue;
+        codes.copy_row(i, row);
+        find_missing(row, missing);
+        if (needs_sampling(missing)) return true;
+      }
     }
     return false;
-  }
-
-  static std::vector<std::size_t> missing_of(const std::vector<Code>& row) {
-    std::vector<std::size_t> missing;
-    for (std::size_t f = 0; f < row.size(); ++f)
-      if (row[f] == kMissing) missing.push_back(f);
-    return missing;
   }
 
   /// Log-joints of all rows, in blocks on several threads; `take(first, rows, joint)` receives them.
@@ -364,18 +385,34 @@ struct TbmatanPredictor::State {
     parallel_for(batch.n_rows, kBlockRows, threads, [&](std::size_t begin, std::size_t end) {
       const RowCodes codes(batch, begin, end - begin, model.cardinalities());
       const std::size_t rows = end - begin;
-      TreeLanes lanes(plan);
+      RowBuffers buffers(plan);
       std::vector<double> joint(rows * n_classes);
       // Stretches of complete rows are taken together.
       for (std::size_t i = 0; i < rows;) {
         std::size_t last = i;
         while (last < rows && codes.is_complete(last)) ++last;
-        complete_rows(codes.columns() + i, rows, last - i, lanes, joint.data() + i * n_classes);
-        if (last < rows) incomplete_row(codes.row(last), lanes, joint.data() + last * n_classes);
+        complete_rows(codes.columns() + i, rows, last - i, buffers.lanes, joint.data() + i * n_classes);
+        if (last < rows) {
+          codes.copy_row(last, buffers.row);
+          incomplete_row(buffers, joint.data() + last * n_classes);
+        }
         i = last + 1;
       }
       take(begin, end - begin, joint.data());
     });
+  }
+
+  /// Log-joints of one row.
+  void one_row(std::span<const Code> row, RowBuffers& buffers, double* out) const {
+    bool complete = true;
+    for (std::size_t f = 0; f < row.size(); ++f) {
+      if (row[f] < model.cardinalities()[f]) continue;
+      if (row[f] != kMissing) throw unknown_code(f, row[f], model.cardinalities()[f]);
+      complete = false;
+    }
+    if (complete) return complete_rows(row.data(), 1, 1, buffers.lanes, out);
+    buffers.row.assign(row.begin(), row.end());
+    incomplete_row(buffers, out);
   }
 };
 
@@ -418,6 +455,23 @@ void TbmatanPredictor::run(const CodeBatch& batch, Output output, std::span<doub
     finish_block(joint, rows, n_classes, output, best_isa());
     std::copy_n(joint, rows * n_classes, out.data() + first * n_classes);
   });
+}
+
+std::uint32_t TbmatanPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out,
+                                        Scratch& scratch) const {
+  struct TbmatanBuffers : Scratch::Buffers {
+    std::shared_ptr<const State> owner;  // keeps alive what the buffers refer to
+    std::optional<RowBuffers> of_row;
+  };
+  auto& buffers = buffers_in<TbmatanBuffers>(scratch);
+  if (buffers.owner != state_) {
+    buffers.of_row.emplace(state_->plan);
+    buffers.owner = state_;
+  }
+  state_->one_row(row, *buffers.of_row, out.data());
+  const auto best = static_cast<std::uint32_t>(std::max_element(out.begin(), out.end()) - out.begin());
+  finish_block(out.data(), 1, n_classes(), output, best_isa());
+  return best;
 }
 
 void TbmatanPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {

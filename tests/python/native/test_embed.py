@@ -163,7 +163,8 @@ def test_one_row_by_names(program: Path, tmp_path: Path) -> None:
     said = run(program.with_name("one_row"), tmp_path / "model.tng", "farbe=青い 🦜", "size=1.25", "flag=True")
     row = pd.DataFrame({"farbe": ["青い 🦜"], "count": [None], "flag": [True], "size": [1.25], "noise": [np.nan]})
     expected = clf.predict_proba(row)[0]
-    assert said.splitlines() == [f"{name} {p:.17g}" for name, p in zip(clf.classes_, expected, strict=True)]
+    lines = [f"{name} {p:.17g}" for name, p in zip(clf.classes_, expected, strict=True)]
+    assert said.splitlines() == [*lines, f"predicted: {clf.predict(row)[0]}"]
     command = [str(program.with_name("one_row")), str(tmp_path / "model.tng"), "moon=full"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (2, "one_row: the model has no feature named 'moon'\n")
