@@ -1,6 +1,6 @@
-"""Bridges to other tools: BIF and XMLBIF in and out; objects of networkx, pgmpy and pyAgrum; ONNX.
+"""Import and export of networks: BIF and XMLBIF files, pgmpy and pyAgrum objects, and ONNX models.
 
-A `Network` has ``to_bif``, ``to_xmlbif`` and ``to_networkx``, and ``to_classifier`` makes it predict.
+A `Network` also has the methods ``to_bif``, ``to_xmlbif``, ``to_networkx``, and ``to_classifier`` to predict with it.
 """
 
 from __future__ import annotations
@@ -9,42 +9,43 @@ import os
 from pathlib import Path
 from typing import Any
 
+from .._utils.text import join_names
 from ..classifiers._base import BaseClassifier
 from ..network import Network
 from ._bif_reader import parse_bif
 from ._onnx import onnx_model, save_model
 from ._pgmpy import pgmpy_model, variables_of_pgmpy
 from ._pyagrum import pyagrum_network, variables_of_pyagrum
-from ._variables import Variable, listed, make_network, variables_of
+from ._variables import Variable, make_network, shortened, variables_of
 from ._xmlbif import parse_xmlbif
 
 __all__ = ["from_pgmpy", "from_pyagrum", "read_bif", "read_xmlbif", "to_onnx", "to_pgmpy", "to_pyagrum"]
 
 
 def read_bif(source: str | os.PathLike[str], class_name: str | None = None) -> Network:
-    """Read a network in BIF: of tanager, bnlearn, pgmpy, pyAgrum or JavaBayes.
+    """Read a network in BIF format, as written by tanager, bnlearn, pgmpy, pyAgrum or JavaBayes.
 
     Parameters
     ----------
     source : str or path
-        A file, or the text itself, which has a "{" in it.
+        Path of a file; or the text itself, recognized by a "{" in it.
     class_name : str or None, default=None
-        The variable to predict; all others are features, in the order of the file. None takes the one that tanager wrote
-        as the class.
+        Variable to predict; all others are features, in the order of the file. None means the class stored in a file that
+        tanager wrote.
 
     Returns
     -------
     Network
-        Answers questions at once; ``to_classifier()`` predicts tables, ``save()`` makes a model file.
+        Use ``to_classifier()`` to predict data and ``save()`` to write a model file.
 
     Raises
     ------
     ValueError
-        If it cannot be understood or is no network, with the line.
+        If the text is not a valid network; the message contains the line number.
 
     Notes
     -----
-    Probabilities that sum to one up to 0.01 are divided by their sum, since many files print few digits.
+    Distributions whose sum differs from one by at most 0.01 are normalized, because many files contain few digits.
 
     Examples
     --------
@@ -70,12 +71,12 @@ def read_bif(source: str | os.PathLike[str], class_name: str | None = None) -> N
 
 
 def read_xmlbif(source: str | os.PathLike[str], class_name: str | None = None) -> Network:
-    """Read a network in XMLBIF 0.3.
+    """Read a network in XMLBIF 0.3 format.
 
     Parameters
     ----------
     source : str or path
-        A file, or the text itself, which has a "<" in it.
+        Path of a file; or the text itself, recognized by a "<" in it.
     class_name : str or None, default=None
         As in `read_bif`.
 
@@ -86,78 +87,79 @@ def read_xmlbif(source: str | os.PathLike[str], class_name: str | None = None) -
     Raises
     ------
     ValueError
-        If it cannot be understood or is no network, with the line. Files that declare entities are refused.
+        If the document is not a valid network; the message contains the line number. Files that declare entities are
+        rejected.
     """
     data: bytes | str
     if isinstance(source, str) and "<" in source:
         data, name = source.strip(), ""
     else:
-        data, name = Path(source).read_bytes(), Path(source).name  # the document itself tells its encoding
+        data, name = Path(source).read_bytes(), Path(source).name  # the document declares its encoding
     return _network(*parse_xmlbif(data, name), class_name)
 
 
 def to_pgmpy(network: Network) -> Any:
-    """Return a network as pgmpy's ``DiscreteBayesianNetwork``; its states are the labels, intervals as texts.
+    """Convert a network to pgmpy's ``DiscreteBayesianNetwork``. States are the labels; intervals become strings.
 
     Parameters
     ----------
     network : Network
-        What a classifier has learned, or what was read.
+        Network of a fitted classifier, or one that was read from a file.
     """
     return pgmpy_model(variables_of(network))
 
 
 def from_pgmpy(model: Any, class_name: str) -> Network:
-    """Return pgmpy's ``DiscreteBayesianNetwork`` as a network.
+    """Convert pgmpy's ``DiscreteBayesianNetwork`` to a network.
 
     Parameters
     ----------
     model : pgmpy.models.DiscreteBayesianNetwork
-        A network with all of its tables.
+        Network with all of its conditional probability tables.
     class_name : str
-        The variable to predict.
+        Variable to predict.
     """
     return make_network(variables_of_pgmpy(model), class_name)
 
 
 def to_pyagrum(network: Network) -> Any:
-    """Return a network as ``pyagrum.BayesNet``; its labels are the texts of ours.
+    """Convert a network to ``pyagrum.BayesNet``. Labels become strings.
 
     Parameters
     ----------
     network : Network
-        What a classifier has learned, or what was read.
+        Network of a fitted classifier, or one that was read from a file.
     """
     return pyagrum_network(variables_of(network))
 
 
 def from_pyagrum(model: Any, class_name: str) -> Network:
-    """Return a ``pyagrum.BayesNet`` as a network; its labels are texts.
+    """Convert a ``pyagrum.BayesNet`` to a network. Labels are strings.
 
     Parameters
     ----------
     model : pyagrum.BayesNet
-        A network whose variables have labels.
+        Network whose variables have labels.
     class_name : str
-        The variable to predict.
+        Variable to predict.
     """
     return make_network(variables_of_pyagrum(model), class_name)
 
 
 def to_onnx(model: Network | BaseClassifier, path: str | os.PathLike[str] | None = None) -> Any:
-    """Return what ``predict`` and ``predict_proba`` do as an ONNX model: of naive Bayes and one-dependence models.
+    """Convert a naive Bayes or one-dependence model to an ONNX model with the outputs of ``predict`` and ``predict_proba``.
 
-    It needs the extra ``onnx``. Every feature that the model looks at is an input of its own, under its name and of shape
-    (rows, 1): strings for a column of strings, 64-bit integers for one of integers or booleans, doubles for one of floats.
-    Anything that is no known category counts as missing, and so does NaN; features that are missing are summed out
-    exactly. Outputs are ``label`` (rows) and ``probabilities`` (rows, classes), in double precision.
+    Requires the extra ``onnx``. Every feature of the model is a separate input with its name and shape (rows, 1): strings
+    for a string column, 64-bit integers for integers and booleans, doubles for floats. NaN and unknown categories count as
+    missing, and missing values are marginalized exactly. The outputs are ``label`` (rows) and ``probabilities`` (rows,
+    classes), in double precision.
 
     Parameters
     ----------
     model : Network, or a fitted classifier that has one
-        The class must have no parents, and every feature at most one besides the class: naive Bayes, TAN, forests.
+        The class must have no parents, and every feature at most one parent besides the class: naive Bayes, TAN and forests.
     path : str or path or None, default=None
-        Where to write it as well, whole or not at all.
+        If given, the model is also written to this file, atomically.
 
     Returns
     -------
@@ -182,30 +184,30 @@ def to_onnx(model: Network | BaseClassifier, path: str | os.PathLike[str] | None
 
 def _network_of(clf: Any) -> Network:
     if not isinstance(clf, BaseClassifier):
-        raise TypeError(f"model must be a classifier of tanager or its network, but is a {type(clf).__name__}")
+        raise TypeError(f"model: expected a classifier of tanager or a Network, got {type(clf).__name__}")
     network = clf._describe().network
     if network is None:
         raise TypeError(
-            f"to_onnx takes classifiers that are one network, but {type(clf).__name__} is an average of many"
+            f"to_onnx supports classifiers with a single network, but {type(clf).__name__} averages over many"
         )
     return network
 
 
 def _text_of(source: str | os.PathLike[str], sign: str) -> tuple[str, str]:
-    """Return a text, and the name of its file if it comes from one."""
+    """Return the text, and the name of its file if it comes from one."""
     if isinstance(source, str) and sign in source:
         return source, ""
     path = Path(source)
     try:
         return path.read_text(encoding="utf-8-sig"), path.name
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path.name} is not text in UTF-8: byte {error.start} is {error.object[error.start]}"
-        ) from None
+        raise ValueError(f"{path.name} is not valid UTF-8: byte {error.start} is {error.object[error.start]}") from None
 
 
-def _network(variables: list[Variable], told: str | None, class_name: str | None) -> Network:
-    if class_name is None and told is None:
+def _network(variables: list[Variable], stored: str | None, class_name: str | None) -> Network:
+    if class_name is None and stored is None:
         names = [v.name for v in variables]
-        raise ValueError(f"class_name must say which variable is the class; the variables are {listed(names)}")
-    return make_network(variables, told if class_name is None else class_name)  # type: ignore[arg-type]
+        raise ValueError(
+            f"class_name: required to select the class; the variables are {join_names(map(shortened, names))}"
+        )
+    return make_network(variables, stored if class_name is None else class_name)  # type: ignore[arg-type]

@@ -1,16 +1,16 @@
-"""Names and labels in files that have no quoting: a text that every reader takes, and beside it the original.
+"""Names and labels in formats without quoting: an identifier that every reader accepts, and the original as a property.
 
-A name or label of letters, digits, "_", "-" and "." that does not start with a digit or sign, and a label of digits alone, is
-written as it is, unless it is a word of the format. Any other is written as such a text that looks like it, made unique; the
-original then stands in a ``property`` line, which other readers skip and ours takes back:
+A name or label of letters, digits, "_", "-" and "." that does not start with a digit or sign, and a label of digits only, is
+written unchanged unless it is a keyword of the format. Any other is replaced by a similar unique identifier; the original is
+stored in a ``property`` line, which tanager restores and other readers ignore:
 
     property tanager_name = body%20mass ;
     property tanager_labels = str:%3C%205,int:7 ;
     property tanager_cuts = 2.45,4.75 ;
     property tanager_role = class ;
 
-In property values everything but letters, digits and "_.-" is written as %XX, one for each byte of UTF-8. Labels are
-led by their type: str, int, float, bool, or none for a variable without known values.
+In property values everything but letters, digits and "_.-" is written as %XX, one per byte of UTF-8. Labels are
+prefixed with their type: str, int, float, bool, or none for a variable without known values.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from .._utils.typing import Floats
 from ..discretize import interval_labels
 from ._variables import Variable, first_twice, shortened
 
-#: What our property lines start with.
+#: Prefix of the properties of tanager.
 MARK = "tanager_"
 RESERVED = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
-# Integers beyond 64 bits can be chosen such that all of them have one hash, and sets of many then take forever.
-_MOST_WIDE = 1000
+# Integers beyond 64 bits can be chosen to have the same hash, which makes large sets of them extremely slow.
+_MAX_WIDE = 1000
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*|[0-9]+")
 
 
 @dataclass(frozen=True)
 class WrittenVariable:
-    """A variable as a file shows it: texts in place of names and labels, and our own properties."""
+    """A variable as written to a file: identifiers in place of names and labels, and the properties of tanager."""
 
     source: Variable
     name: str
@@ -47,17 +47,17 @@ class WrittenVariable:
 
 
 def is_plain(text: str) -> bool:
-    """Say whether all readers of BIF take a label as it is."""
+    """Return whether all readers of BIF accept a label unchanged."""
     return _PLAIN.fullmatch(text) is not None and text.lower() not in RESERVED
 
 
 def is_plain_name(text: str) -> bool:
-    """Say whether all readers of BIF take a name as it is: pyAgrum takes no number for one."""
+    """Return whether all readers of BIF accept a name unchanged; pyAgrum does not accept numbers."""
     return is_plain(text) and not text.isdigit()
 
 
 def plain(text: str, otherwise: str) -> str:
-    """Return a text that all readers take: accents off, anything strange replaced; never a number, which "<5" is not."""
+    """Return a similar identifier that all readers accept, without accents; never a number, because "<5" is not 5."""
     letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.sub(r"[^A-Za-z0-9_.-]+", "_", letters).strip("_")[:40]
     return words if is_plain_name(words) else f"{otherwise}_{words}".rstrip("_")
@@ -66,16 +66,16 @@ def plain(text: str, otherwise: str) -> str:
 def written(
     variables: Sequence[Variable], class_name: str, keep: Callable[[str], bool], keep_name: Callable[[str], bool]
 ) -> list[WrittenVariable]:
-    """Choose the texts of all names and labels, and the properties that tell the originals.
+    """Choose the identifiers of all names and labels, and the properties that store the originals.
 
     Parameters
     ----------
     variables : sequence of Variable
     class_name : str
     keep, keep_name : callable
-        Say whether the format can hold a label, and a name, as it is.
+        Return whether the format can store a label, and a name, unchanged.
     """
-    # Some readers do not tell upper from lower case in names.
+    # Some readers ignore the case of names.
     names = _unique([v.name for v in variables], "x", keep_name, str.lower)
     found = []
     for v, name in zip(variables, names, strict=True):
@@ -95,10 +95,10 @@ def written(
 
 
 def _unique(texts: Sequence[str], otherwise: str, keep: Callable[[str], bool], key: Callable[[str], str]) -> list[str]:
-    """Return a text for each, all different; those that can stay as they are come first."""
+    """Return a unique identifier for each text; those that can stay unchanged have priority."""
     chosen: dict[int, str] = {}
     taken: set[str] = set()
-    numbers: dict[str, int] = {}  # the next to try of every text, so that none is tried twice
+    numbers: dict[str, int] = {}  # next suffix to try for each text
     for i, text in enumerate(texts):
         if keep(text) and key(text) not in taken:
             chosen[i] = text
@@ -118,13 +118,13 @@ def _text(label: Any, name: str) -> str:
     if label is None or isinstance(label, (str, bool, int, float)):
         return "none" if label is None else str(label)
     raise ValueError(
-        f"a value of {name!r} is {label!r} of type {type(label).__name__}, but BIF and XMLBIF hold strings, integers, "
+        f"variable {name!r} has the value {label!r} of type {type(label).__name__}; BIF and XMLBIF support only strings, integers, "
         "floats and booleans"
     )
 
 
 def escaped(text: str) -> str:
-    """Return a text with everything but letters, digits and "_.-" as %XX."""
+    """Return a text with everything but letters, digits and "_.-" escaped as %XX."""
     return quote(text, safe="", errors="surrogatepass").replace("~", "%7E")
 
 
@@ -145,7 +145,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True)
 class ReadNames:
-    """The name, the values and the role of a variable after its properties were looked at."""
+    """Name, values and role of a variable, restored from its properties."""
 
     name: str
     labels: list[Any]
@@ -154,37 +154,33 @@ class ReadNames:
 
 
 def restored(name: str, labels: Sequence[str], properties: Sequence[str], where: str) -> ReadNames:
-    """Take back the originals that properties of ours tell; without them texts are what they look like."""
-    told = {}
+    """Restore the original name and labels from the properties of tanager, if there are any."""
+    stored = {}
     for text in properties:
         key, equals, value = text.partition("=")
         if equals and key.strip().startswith(MARK):
-            told[key.strip().removeprefix(MARK)] = value.strip()
+            stored[key.strip().removeprefix(MARK)] = value.strip()
     try:
-        name = unquote(told["name"], errors="surrogatepass") if "name" in told else name
-        cuts = np.array([float(cut) for cut in told["cuts"].split(",") if cut]) if "cuts" in told else None
+        name = unquote(stored["name"], errors="surrogatepass") if "name" in stored else name
+        cuts = np.array([float(cut) for cut in stored["cuts"].split(",") if cut]) if "cuts" in stored else None
         found: list[Any] = list(labels)
         if cuts is not None:
             if not (np.isfinite(cuts).all() and (np.diff(cuts) > 0).all()):
                 raise ValueError("cut points must be finite and ascending")
             found = list(interval_labels(cuts))
-        elif "labels" in told:
-            found = [_label(text) for text in told["labels"].split(",")]
-            if sum(isinstance(label, int) and abs(label) >= 2**63 for label in found) > _MOST_WIDE:
-                raise ValueError(f"more than {_MOST_WIDE:,} whole numbers do not fit 64 bits")
+        elif "labels" in stored:
+            found = [_label(text) for text in stored["labels"].split(",")]
+            if sum(isinstance(label, int) and abs(label) >= 2**63 for label in found) > _MAX_WIDE:
+                raise ValueError(f"more than {_MAX_WIDE:,} integers do not fit into 64 bits")
     except (ArithmeticError, LookupError, ValueError) as error:
-        raise ValueError(
-            f"{where}a property of {shortened(name)!r} cannot be understood: {shortened(str(error))}"
-        ) from None
+        raise ValueError(f"{where}a property of {shortened(name)!r} is invalid: {shortened(str(error))}") from None
     if len(found) != len(labels):
-        raise ValueError(
-            f"{where}{shortened(name)!r} has {len(labels)} values, but its properties tell of {len(found)}"
-        )
+        raise ValueError(f"{where}{shortened(name)!r} has {len(labels)} values, but its properties list {len(found)}")
     if cuts is None and first_twice(found) is not None:
         raise ValueError(f"{where}{shortened(name)!r} has the value {found[first_twice(found) or 0]!r} twice")
     if any(label is None or label != label for label in found) and len(found) > 1:  # noqa: PLR0124  # NaN
         raise ValueError(f"{where}{shortened(name)!r} has a missing value among its values")
-    return ReadNames(name, found, cuts, told.get("role") == "class")
+    return ReadNames(name, found, cuts, stored.get("role") == "class")
 
 
 def _label(text: str) -> Any:

@@ -1,9 +1,9 @@
-"""Reading BIF, the Bayesian interchange format, as bnlearn, pgmpy, pyAgrum and JavaBayes write it.
+"""Reader of BIF, the Bayesian interchange format, as written by bnlearn, pgmpy, pyAgrum and JavaBayes.
 
-Two passes: the first reads the variables and finds the ends of the probability blocks, the second reads these, when all
-names and labels are known. Where labels are not quoted, a text is the shortest one up to a delimiter that is a known label,
-so that labels with spaces, commas and brackets, such as intervals, are read too. Nothing is recursive, and every step goes
-forward, so that no text takes more than linear time.
+There are two passes: the first reads the variables and finds the ends of the probability blocks; the second reads these
+blocks, with all names and labels known. An unquoted label is the shortest known label that ends at a delimiter, so labels
+with spaces, commas and brackets, such as intervals, are read correctly. Nothing is recursive, and every step moves forward,
+so the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ._variables import (
     table_cells,
 )
 
-#: How many cells the "default" lines of a text may fill, in all tables together: a short text must not fill the memory.
+#: Maximum number of entries that "default" lines may fill in all tables: a short text must not exhaust memory.
 MAX_DEFAULT_CELLS = 1 << 22
 
 _SPACE = re.compile(r"\s*")
@@ -42,14 +42,14 @@ _SIZE = re.compile(r"\s*\[\s*([0-9]{1,9})\s*\]\s*\{")
 _HEADER_END = re.compile(r"\)\s*\{")
 _INTERVAL = re.compile(r"[\[(\]][^\s,;\[\](){}]*\s*[,;]\s*[^\s,;\[\](){}]*[\])\[]")
 _UNIT = re.compile(r"[^\s,}]+")
-# No digit can be matched in two ways, which would take quadratic time.
+# Unambiguous: matching a digit in two ways would take quadratic time.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DELIMITER = re.compile(r"[,)]")
 
 
 @dataclass
 class _Declared:
-    """A variable as declared: texts for labels."""
+    """A variable as declared, with labels as text."""
 
     name: str
     position: int
@@ -58,23 +58,23 @@ class _Declared:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The position of every label."""
+        """Position of every label."""
         return {label: i for i, label in enumerate(self.labels)}
 
     @cached_property
     def lengths(self) -> set[int]:
-        """How long labels are."""
+        """Lengths of the labels."""
         return set(map(len, self.labels))
 
     @cached_property
     def longest(self) -> int:
-        """The length of the longest label."""
+        """Length of the longest label."""
         return max(self.lengths)
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Where a probability block has its parts: its first word, its names, its entries."""
+    """Positions of a probability block: its first word, its names and its entries."""
 
     start: int
     names: tuple[int, int]
@@ -83,7 +83,7 @@ class _Block:
 
 @dataclass
 class _Entries:
-    """What a probability block lists: a whole table, or rows by number with their places, and what all others are."""
+    """Entries of a probability block: a complete table; or rows by number, with their positions, and a default row."""
 
     whole: list[float] | None = None
     default: list[float] | None = None
@@ -91,32 +91,32 @@ class _Entries:
 
 
 def parse_bif(text: str, source: str = "") -> tuple[list[Variable], str | None]:
-    """Read a text.
+    """Parse a BIF text.
 
     Parameters
     ----------
     text : str
     source : str, default=""
-        What messages call it.
+        Name of the source for messages.
 
     Returns
     -------
     variables : list of Variable
         In the order of their declarations.
     class_name : str or None
-        The class, if a property of ours tells it.
+        The class, if a property written by tanager stores it.
     """
     return _Reader(text, source).read()
 
 
 class _Scanner:
-    """Finds its way in a text with comments and quotes; the reader builds on it.
+    """Positions in a text with comments and quotes; base of the reader.
 
     Parameters
     ----------
     text : str
     source : str
-        What messages call the text.
+        Name of the source for messages.
     """
 
     def __init__(self, text: str, source: str):
@@ -143,17 +143,17 @@ class _Scanner:
     def _expect(self, character: str, position: int, after: str) -> int:
         position = self._skip(position)
         if not self._mask.startswith(character, position):
-            raise self._error(position, f"expected {character!r} {after}, but found {self._shown(position)}")
+            raise self._error(position, f"expected {character!r} {after}, got {self._shown(position)}")
         return position + 1
 
     def _find(self, character: str, position: int, what: str) -> int:
         found = self._mask.find(character, position)
         if found < 0:
-            raise self._error(position, f"expected {character!r} at the end of {what}, but there is none")
+            raise self._error(position, f"expected {character!r} at the end of {what}, got none")
         return found
 
     def _blanked(self, text: str) -> tuple[str, str]:
-        """Return the text with comments as spaces, and the same with quoted parts hidden, too; places stay the same."""
+        """Return the text with comments as spaces, and a mask of it with quoted parts hidden, too; positions are kept."""
         parts, hidden, done = [], [], 0
         found = _COMMENT_OR_QUOTE.search(text)
         while found:
@@ -161,7 +161,7 @@ class _Scanner:
             closing, kind = {'"': ('"', "quote"), "//": ("\n", ""), "/*": ("*/", "comment")}[found.group()]
             end = text.find(closing, found.end())
             if kind and (end < 0 or (kind == "quote" and "\n" in text[start:end])):
-                raise self._error(start, f"a {kind} begins here, but does not end")
+                raise self._error(start, f"unterminated {kind}")
             end = len(text) if end < 0 else end + len(closing)
             piece = text[start:end]
             before = text[done:start]
@@ -173,14 +173,14 @@ class _Scanner:
         return "".join([*parts, text[done:]]), "".join([*hidden, text[done:]])
 
     def _unquoted(self, start: int, end: int) -> str:
-        """Return the text of a stretch, without spaces and quotes around it."""
+        """Return the text of a span without surrounding spaces and quotes."""
         piece = self._text[start:end]
         mask = self._mask[start:end].strip()
         whole = len(mask) > 1 and mask[0] == mask[-1] == '"' and '"' not in mask[1:-1]
         return piece.strip()[1:-1] if whole else piece.strip()
 
     def _quoted(self, position: int) -> int | None:
-        """Return the end of what is quoted from here, if it is."""
+        """Return the end of the quoted text at a position; None if there is none."""
         if not self._mask.startswith('"', position):
             return None
         end = self._mask.find('"', position + 1)
@@ -210,11 +210,11 @@ class _Reader(_Scanner):
                 position = blocks[-1].body[1] + 1
             else:
                 raise self._error(
-                    position, f"expected 'network', 'variable' or 'probability', but found {self._shown(position)}"
+                    position, f"expected 'network', 'variable' or 'probability', got {self._shown(position)}"
                 )
             position = self._skip(position)
         if not self._declared:
-            raise self._error(0, "expected a network in BIF, but no variable is declared")
+            raise self._error(0, "expected a network in BIF, got no variable")
         return self._tables(blocks)
 
     def _network(self, position: int) -> int:
@@ -228,7 +228,7 @@ class _Reader(_Scanner):
 
     def _property(self, position: int, into: list[str], what: str) -> int:
         if not _PROPERTY.match(self._mask, position):
-            raise self._error(position, f"expected 'property' or '}}' in {what}, but found {self._shown(position)}")
+            raise self._error(position, f"expected 'property' or '}}' in {what}, got {self._shown(position)}")
         start = position + len("property")
         end = self._find(";", start, "a property")
         into.append(self._unquoted(start, end))
@@ -238,9 +238,9 @@ class _Reader(_Scanner):
         opened = self._find("{", position, "the name of a variable")
         name = self._unquoted(position, opened)
         if not name or "\n" in name:
-            raise self._error(start, f"expected the name of a variable and '{{', but found {shortened(name)!r}")
+            raise self._error(start, f"expected the name of a variable and '{{', got {shortened(name)!r}")
         if name in self._declared:
-            raise self._error(start, f"there are two variables {name!r}")
+            raise self._error(start, f"duplicate variable {name!r}")
         variable = _Declared(name, start)
         position = opened + 1
         while True:
@@ -249,12 +249,12 @@ class _Reader(_Scanner):
                 break
             if _TYPE.match(self._mask, position):
                 if variable.labels:
-                    raise self._error(position, f"the variable {name!r} has two types")
+                    raise self._error(position, f"the variable {name!r} has more than one type")
                 position = self._type(position + len("type"), variable)
             else:
                 position = self._property(position, variable.properties, f"the variable {shortened(name)!r}")
         if not variable.labels:
-            raise self._error(start, f"the variable {name!r} has no type and no values")
+            raise self._error(start, f"the variable {name!r} has neither a type nor values")
         self._declared[name] = variable
         return position + 1
 
@@ -264,7 +264,7 @@ class _Reader(_Scanner):
         if not word or word.group() != "discrete":
             raise self._error(
                 position,
-                f"the variable {variable.name!r} must be of type discrete, but is of type {self._shown(position)}",
+                f"the variable {variable.name!r} must be of type discrete, got {self._shown(position)}",
             )
         size = _SIZE.match(self._mask, word.end())
         if not size:
@@ -274,12 +274,12 @@ class _Reader(_Scanner):
         number = int(size.group(1))
         if len(groups) == number:
             variable.labels = [self._unquoted(group[0][0], group[-1][1]) for group in groups]
-        elif len(units) == number:  # in old files only spaces stand between labels
+        elif len(units) == number:  # in old files labels are separated by spaces only
             variable.labels = [self._unquoted(*unit) for unit in units]
         else:
             raise self._error(
                 size.start(),
-                f"the variable {variable.name!r} is said to have {number} values, but {len(groups)} are listed",
+                f"the variable {variable.name!r} declares {number} values, but lists {len(groups)}",
             )
         twice = first_twice(variable.labels)
         if twice is not None:
@@ -290,7 +290,7 @@ class _Reader(_Scanner):
         return after + 1 if self._mask.startswith(";", after) else position
 
     def _label_groups(self, position: int) -> tuple[list[list[tuple[int, int]]], int]:
-        """Return the stretches of all labels, those between two commas together, and the place after the brace."""
+        """Return the spans of all labels, grouped by commas, and the position after the closing brace."""
         start = position
         groups: list[list[tuple[int, int]]] = [[]]
         while True:
@@ -298,7 +298,7 @@ class _Reader(_Scanner):
             if self._mask.startswith("}", position):
                 break
             if position >= len(self._mask):
-                raise self._error(start, "expected '}' at the end of the values, but there is none")
+                raise self._error(start, "expected '}' at the end of the values, got none")
             if self._mask[position] == ",":
                 if not groups[-1]:
                     raise self._error(position, "expected a value before ','")
@@ -315,7 +315,7 @@ class _Reader(_Scanner):
         opened = self._expect("(", position, "after 'probability'")
         header = _HEADER_END.search(self._mask, opened)
         if not header:
-            raise self._error(start, "expected ') {' after the names of a probability, but there is none")
+            raise self._error(start, "expected ') {' after the names of a probability, got none")
         return _Block(start, (opened, header.start()), (header.end(), self._find("}", header.end(), "a probability")))
 
     # -- the second pass
@@ -325,7 +325,7 @@ class _Reader(_Scanner):
         for block in blocks:
             name, *parents = self._family(block)
             if name in families:
-                raise self._error(block.start, f"there are two probabilities of {name!r}")
+                raise self._error(block.start, f"duplicate probability block of {name!r}")
             check_parents(name, parents, self._declared, self._where(block.start))
             if name in parents:
                 raise self._error(block.start, f"{name!r} is a parent of itself")
@@ -360,19 +360,19 @@ class _Reader(_Scanner):
         bar = self._mask.find("|", start, end)
         if bar < 0 and self._unquoted(start, end) not in self._declared:
             words = self._mask[start:end].replace(",", " ")  # in old files no bar stands before the parents
-            stretches = [(start + m.start(), start + m.end()) for m in re.finditer(r'"[^"]*"|[^\s"]+', words)]
+            spans = [(start + m.start(), start + m.end()) for m in re.finditer(r'"[^"]*"|[^\s"]+', words)]
         elif bar < 0:
-            stretches = [(start, end)]
+            spans = [(start, end)]
         else:
             commas = [i for i in range(bar + 1, end) if self._mask[i] == ","]
             begins = [bar + 1, *(comma + 1 for comma in commas)]
-            stretches = [(start, bar), *zip(begins, [*commas, end], strict=True)]
+            spans = [(start, bar), *zip(begins, [*commas, end], strict=True)]
             if not self._mask[bar + 1 : end].strip():
-                stretches = stretches[:1]
-        names = [self._unquoted(*stretch) for stretch in stretches]
+                spans = spans[:1]
+        names = [self._unquoted(*span) for span in spans]
         for name in names or [""]:
             if name not in self._declared:
-                raise self._error(block.start, f"there is a probability with {shortened(name)!r}, but no such variable")
+                raise self._error(block.start, f"unknown variable {shortened(name)!r} in a probability block")
         return names
 
     def _table(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> Floats:
@@ -383,7 +383,7 @@ class _Reader(_Scanner):
         found = self._entries(variable, parents, block)
         if found.whole is not None:
             if found.rows or found.default is not None:
-                raise ValueError(f"{where}the probabilities of {variable.name!r} are given by a table and by rows")
+                raise ValueError(f"{where}the probabilities of {variable.name!r} are given both by a table and by rows")
             # The variable's own value changes slowest in a table, and that of the last parent fastest.
             table = np.ascontiguousarray(np.moveaxis(np.array(found.whole).reshape(size, *sizes), 0, -1))
         else:
@@ -391,7 +391,7 @@ class _Reader(_Scanner):
         return checked_table(variable.name, table, [p.labels for p in parents], where)
 
     def _entries(self, variable: _Declared, parents: Sequence[_Declared], block: _Block) -> _Entries:
-        """Read the entries of a block, in any order: the whole table, rows, and what all other rows are."""
+        """Read the entries of a block in any order: a complete table, rows, and a default row."""
         name, size = variable.name, len(variable.labels)
         found = _Entries()
         position, end = block.body
@@ -402,7 +402,7 @@ class _Reader(_Scanner):
             if self._mask[position] == "(":
                 index, position = self._configuration(position + 1, parents)
                 if index in found.rows:
-                    raise self._error(start, f"the table of {name!r} has a configuration twice")
+                    raise self._error(start, f"the table of {name!r} lists a configuration twice")
                 numbers, position = self._numbers(position, size, name)
                 found.rows[index] = numbers, start
             elif kind == "default" and found.default is None:
@@ -414,35 +414,35 @@ class _Reader(_Scanner):
                 position = self._property(position, [], "a probability")
             else:
                 shown = self._shown(position)
-                raise self._error(position, f"expected 'table', 'default' or '(' once for {name!r}, but found {shown}")
+                raise self._error(position, f"expected 'table', 'default' or '(' once for {name!r}, got {shown}")
         return found
 
     def _filled(self, name: str, found: _Entries, shape: list[int], where: str) -> Floats:
-        """Make a table of rows and a default."""
+        """Return a table made of rows and a default row."""
         configurations = table_cells(name, shape[:-1], where)
         if len(found.rows) < configurations:
             if found.default is None:
                 number = len(found.rows)
                 raise ValueError(
-                    f"{where}the table of {name!r} has {number} of {configurations:,} configurations and no default"
+                    f"{where}the table of {name!r} has {number} of {configurations:,} configurations and no default entry"
                 )
             self._default_cells += (configurations - len(found.rows)) * shape[-1]
             if self._default_cells > MAX_DEFAULT_CELLS:
                 raise ValueError(
-                    f"{where}the table of {name!r} has too many cells filled by default: {self._default_cells:.3g} in all "
-                    f"tables up to here, but at most {MAX_DEFAULT_CELLS:,} are possible"
+                    f"{where}the table of {name!r} has too many entries filled by default: {self._default_cells:.3g} in all "
+                    f"tables so far, more than the limit of {MAX_DEFAULT_CELLS:,}"
                 )
         table = np.empty((configurations, shape[-1]))
         if found.default is not None:
             table[...] = found.default
         for row, (numbers, start) in found.rows.items():
             if not (abs(sum(numbers) - 1) <= LOOSE and min(numbers) >= 0):
-                checked_table(name, np.array(numbers), [], self._where(start))  # names the line
+                checked_table(name, np.array(numbers), [], self._where(start))  # raises an error with the line
             table[row] = numbers
         return table.reshape(shape)
 
     def _configuration(self, position: int, parents: Sequence[_Declared]) -> tuple[int, int]:
-        """Read one label of each parent, and the parenthesis after them; return the number of the row they stand for."""
+        """Read one label per parent and the closing parenthesis; return the number of the row, and the position after it."""
         row = 0
         for i, parent in enumerate(parents):
             position = self._skip(position)
@@ -459,14 +459,14 @@ class _Reader(_Scanner):
         return row, self._expect(")", position, f"after the values of {len(parents)} parents")
 
     def _label_end(self, position: int, parent: _Declared) -> int:
-        """Return where a label ends: at the first delimiter before which the text is a known label."""
+        """Return the end of a label: the first delimiter that follows a known label."""
         first = None
         for delimiter in _DELIMITER.finditer(self._mask, position):
             end = delimiter.start()
             while end > position and self._text[end - 1].isspace():
                 end -= 1
             first = end if first is None else first
-            # Only texts as long as a label are looked at: a label may have many commas in it.
+            # Only texts with the length of a label are compared: a label may contain many commas.
             if end - position in parent.lengths and self._text[position:end] in parent.index:
                 return delimiter.start()
             if end - position > parent.longest:
@@ -479,8 +479,8 @@ class _Reader(_Scanner):
         for word in words:
             if not _NUMBER.fullmatch(word):
                 raise self._error(
-                    position, f"expected probabilities of {name!r} up to a ';', but found {shortened(word, 30)!r}"
+                    position, f"expected probabilities of {name!r} up to a ';', got {shortened(word, 30)!r}"
                 )
         if len(words) != expected:
-            raise self._error(position, f"expected {expected} probabilities of {name!r}, but found {len(words)}")
+            raise self._error(position, f"expected {expected} probabilities of {name!r}, got {len(words)}")
         return [float(word) for word in words], end + 1

@@ -1,4 +1,4 @@
-"""Writing BIF and XMLBIF: texts that pgmpy, pyAgrum and bnlearn read, and that our readers take back exactly."""
+"""Writers of BIF and XMLBIF: text that pgmpy, pyAgrum and bnlearn read, and that tanager reads back exactly."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def _bif_table(variable: WrittenVariable, shown: dict[str, WrittenVariable]) -> 
 
 
 def _numbers(row: Floats, between: str) -> str:
-    return between.join(map(repr, row.tolist()))  # as few digits as give the same number again, 17 at most
+    return between.join(map(repr, row.tolist()))  # the shortest text that gives the same number
 
 
 def xmlbif_text(variables: Sequence[Variable], class_name: str) -> str:
-    """Return a network as XMLBIF 0.3; without the document type, which pyAgrum's reader stumbles over."""
+    """Return a network as XMLBIF 0.3, without the document type, which pyAgrum's reader rejects."""
     found = written(variables, class_name, _is_xml_plain, _is_xml_plain)
     shown = {w.source.name: w for w in found}
     body = "".join([*map(_xml_variable, found), *(_xml_table(w, shown) for w in found)])
@@ -53,7 +53,7 @@ def xmlbif_text(variables: Sequence[Variable], class_name: str) -> str:
 
 
 def _is_xml_plain(text: str) -> bool:
-    # Printable, no space but single ones inside: what readers leave as it is.
+    # Printable, with single inner spaces only: readers keep such text unchanged.
     return bool(text) and text.isprintable() and " ".join(text.split()) == text
 
 

@@ -1,4 +1,4 @@
-"""Networks as DOT, the text that Graphviz draws."""
+"""Networks as DOT, the graph language of Graphviz."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..network import Network
 from ..network._strengths import arc_strength, quick_joint
 
 _COLOR = "#215a9e"
-#: Thickness of the weakest and the strongest arc, in points.
+#: Width of the weakest and the strongest arc, in points.
 _THIN, _THICK = 0.5, 6.0
 
 
 def dot_text(network: Network, strengths: bool) -> str:
-    """Return the graph of a network, with the thickness of arcs if they are asked for."""
+    """Return the graph of a network, with arc widths by strength if `strengths`."""
     names = [network.class_name, *network.features]
     ids = dict(zip(names, _distinct([quoted(name) for name in names]), strict=True))
     lines = [
@@ -35,7 +35,7 @@ def dot_text(network: Network, strengths: bool) -> str:
 
 
 def quoted(name: str) -> str:
-    r"""Return a name in quotes, such that it is shown as it is: Graphviz reads ``\"``, ``\\`` and ``\n`` in labels."""
+    r"""Return a quoted name that Graphviz shows unchanged: it interprets ``\"``, ``\\`` and ``\n`` in labels."""
     shown = []
     for character in name:
         if character in {'"', "\\"}:
@@ -44,13 +44,13 @@ def quoted(name: str) -> str:
             shown.append("\\n")
         elif character.isprintable():
             shown.append(character)
-        else:  # direction marks, line ends of other kinds, null: as in Python
+        else:  # direction marks, other line ends, null: escaped as in Python
             shown.append(repr(character)[1:-1].replace("\\", "\\\\"))
     return f'"{"".join(shown)}"'
 
 
 def _distinct(texts: list[str]) -> list[str]:
-    """Return texts that all differ: a name with a mark and one with what is shown for it would be the same node."""
+    """Return unique texts: a name with an unprintable character and its escaped form would be the same node."""
     found: list[str] = []
     for text in texts:
         different, number = text, 2

@@ -1,17 +1,17 @@
-"""Networks as graphs of networkx."""
+"""Conversion to networkx."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .._utils.optional import import_optional
 from ..network import Network
 from ..network._strengths import arc_strength
-from ._variables import imported
 
 
 def networkx_graph(network: Network, strengths: bool) -> Any:
-    """Make a directed graph of networkx."""
-    nx = imported("networkx", "networkx", "to_networkx")
+    """Return a directed graph of networkx."""
+    nx = import_optional("networkx", "to_networkx")
     graph = nx.DiGraph(class_name=network.class_name)
     for name in [*network.features, network.class_name]:
         cpt = network.cpt(name)

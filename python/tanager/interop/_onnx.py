@@ -1,10 +1,10 @@
-"""Prediction of naive Bayes and one-dependence models as an ONNX graph.
+"""ONNX graphs of naive Bayes and one-dependence models.
 
-Every feature is an input of its own. Inside, its value becomes a code, and what is unknown becomes one more code that means
-missing. Then messages go up the trees of features, in logarithms: a feature adds up what its children say of its values,
-rules out the values that were not observed, and tells its parent, for each of the parent's values and each class, the
-logarithm of the sum over its own values. This order does not depend on what is missing, so that one fixed graph sums
-missing features out exactly. Arrays are [classes, rows, values].
+Every feature is a separate input. Its value is converted to a code; unknown values get one more code that means missing.
+Then logarithms of messages are passed up the trees of features: a feature adds the messages of its children, excludes the
+values that were not observed, and sends its parent, for each of the parent's values and each class, the logarithm of the
+sum over its own values. The order does not depend on which values are missing, so one fixed graph marginalizes missing
+values exactly. Arrays are [classes, rows, values].
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import ColumnEncoder
 from .._utils.files import write_bytes
+from .._utils.optional import import_optional
 from ..network import Network
-from ._variables import imported, shortened
+from ._variables import shortened
 
-#: Old enough for runtimes of some years ago; 17 is the last one whose reductions have their axes as attributes.
+#: Old versions, which older runtimes support; 17 is the last one whose reductions have axes as attributes.
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
-_LOWEST = -1e300  # in place of minus infinity, where a difference of two of them would be no number
+_LOWEST = -1e300  # in place of minus infinity, to avoid NaN in differences
 
 
 def onnx_model(network: Network) -> Any:
-    """Make the graph."""
-    onnx = imported("onnx", "onnx", "to_onnx")
+    """Return the ONNX model of a network."""
+    onnx = import_optional("onnx", "to_onnx")
     structure = network._core.structure
     most = max((len(parents or ()) for parents in structure.parents), default=0)
     if structure.class_parents or most > 1:
         raise ValueError(
-            "to_onnx takes naive Bayes and one-dependence models, in which the class has no parents and every feature at "
+            "to_onnx supports naive Bayes and one-dependence models, in which the class has no parents and every feature at "
             f"most one besides the class, but {_reason(network)}"
         )
     return _Graph(onnx, network).model()
@@ -45,11 +46,11 @@ def _reason(network: Network) -> str:
         parents = [parent for parent in network.parents(name) if parent != network.class_name]
         if len(parents) > 1 or (name == network.class_name and parents):
             return f"{name!r} has the parents {shortened(', '.join(map(repr, parents)))}"
-    raise AssertionError("a one-dependence model was refused")
+    raise AssertionError("a one-dependence model was rejected")
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model, whole or not at all."""
+    """Write a model to a file, atomically."""
     write_bytes(path, model.SerializeToString())
 
 
@@ -62,12 +63,12 @@ class _Graph:
         self._constants: dict[str, Any] = {}
         self._inputs: list[Any] = []
         if "" in network.features:
-            raise ValueError("a feature has an empty name, but an input of ONNX needs one")
-        self._mark = "_"  # what our own names begin with, and no feature's does
+            raise ValueError("a feature has an empty name, but inputs of ONNX must be named")
+        self._mark = "_"  # prefix of internal names; no feature begins with it
         while any(name.startswith(self._mark) for name in network.features):
             self._mark += "_"
 
-    # -- bricks
+    # -- building blocks
 
     def _node(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         output = f"{self._mark}{kind}_{len(self._nodes)}"
@@ -103,7 +104,7 @@ class _Graph:
             if message is not None:
                 messages.setdefault(parents[0] if parents else None, []).append(message)
         if not self._inputs:
-            raise ValueError("to_onnx needs a model with features whose values are known, but there is none")
+            raise ValueError("to_onnx needs at least one feature with known values, got none")
         self._inputs.sort(key=lambda found: self._network.feature_names.index(found.name))
         with np.errstate(divide="ignore"):
             prior = self._constant(np.log(self._core.class_table).reshape(-1, 1, 1))
@@ -112,7 +113,7 @@ class _Graph:
         return self._finished(joint)
 
     def _message(self, feature: int, below: list[str]) -> str | None:
-        """Return what a feature tells its parent, or the class: [classes, rows, values of the parent]."""
+        """Return the message of a feature to its parent or the class: [classes, rows, values of the parent]."""
         size = self._core.cardinalities[feature]
         table = self._table(feature)
         code = self._code(feature, size)
@@ -121,7 +122,7 @@ class _Graph:
         if not below:
             if code is None:
                 return None
-            # The values sum to one, so a leaf that is missing says nothing: one more row of zeros.
+            # A missing leaf sums to one: its message is zero.
             rows = np.concatenate([logs, np.zeros((table.shape[0], 1, table.shape[2]))], axis=1)
             return self._node("Gather", self._constant(rows), code, axis=1)
         belief = self._sum(below)
@@ -143,7 +144,7 @@ class _Graph:
         return np.ascontiguousarray(np.transpose(table, (2, 1, 0)))
 
     def _evidence(self, code: str, size: int) -> str:
-        """Return 0 for values that may be and minus infinity for others: [rows, values]."""
+        """Return 0 for possible values and minus infinity for others: [rows, values]."""
         column = self._node("Unsqueeze", code, self._constant([1], np.int64))
         same = self._node("Equal", column, self._constant(np.arange(size)[None], np.int64))
         missing = self._node("Equal", column, self._constant(size, np.int64))
@@ -152,7 +153,7 @@ class _Graph:
     # -- from values to codes
 
     def _code(self, feature: int, size: int) -> str | None:
-        """Make the input of a feature, and return its codes: [rows]; None if no value of it is known."""
+        """Create the input of a feature and return its codes: [rows]; None if no value of it is known."""
         name, column = self._network.feature_names[feature], self._network._encoder.columns[feature]
         labels: list[Any] = column.categories.tolist()
         kinds = {type(label) for label in labels}
@@ -168,7 +169,7 @@ class _Graph:
             code = self._number(self._input(name, "DOUBLE"), labels, size)
         else:
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(f"{name!r} has values of the types {found}, but an input of ONNX has one of them")
+            raise ValueError(f"{name!r} has values of the types {found}, but an input of ONNX has a single type")
         return self._node("Squeeze", code, self._constant([1], np.int64))
 
     def _input(self, name: str, kind: str) -> str:
@@ -194,14 +195,14 @@ class _Graph:
         known = self._node("Cast", any_found, to=self._onnx.TensorProto.BOOL)
         return self._node("Where", known, code, self._constant(size, np.int64))
 
-    # -- the end
+    # -- outputs
 
     def _finished(self, joint: str) -> Any:
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         classes = self._network.classes
         dtype, labels = _class_labels(kinds, classes)
         label, probabilities = self._output("label"), self._output("probabilities")
-        joint = self._node("Max", joint, self._constant(_LOWEST))  # what no class allows has them all alike
+        joint = self._node("Max", joint, self._constant(_LOWEST))  # rows of probability zero get equal probabilities
         best = self._node("ArgMax", joint, axis=1, keepdims=0)
         self._nodes.append(helper.make_node("Gather", [self._constant(labels, labels.dtype), best], [label], axis=0))
         highest = self._node("ReduceMax", joint, axes=[1], keepdims=1)
@@ -233,6 +234,6 @@ def _class_labels(kinds: Any, classes: npt.NDArray[Any]) -> tuple[int, npt.NDArr
     if found == {float}:
         return kinds.DOUBLE, np.array(labels, dtype=np.float64)
     raise ValueError(
-        f"the classes are of the types {', '.join(sorted(kind.__name__ for kind in found))}, but ONNX holds strings, "
-        "integers, floats or booleans, all of one kind"
+        f"the classes are of the types {', '.join(sorted(kind.__name__ for kind in found))}, but ONNX supports "
+        "strings, integers, floats or booleans, all of the same type"
     )

@@ -1,4 +1,4 @@
-"""Networks as objects of pgmpy, and back."""
+"""Conversion from and to pgmpy."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from .._utils.optional import import_optional
 from .._utils.typing import Floats
-from ._variables import Variable, check_parents, checked_table, imported
+from ._variables import Variable, check_parents, checked_table
 
 
 def pgmpy_model(variables: Sequence[Variable]) -> Any:
-    """Make pgmpy's network; its states are the labels themselves."""
-    models = imported("pgmpy.models", "pgmpy", "to_pgmpy")
-    factors = imported("pgmpy.factors.discrete", "pgmpy", "to_pgmpy")
-    # Older versions call it by another name.
+    """Return a pgmpy network; its states are the labels."""
+    models = import_optional("pgmpy.models", "to_pgmpy")
+    factors = import_optional("pgmpy.factors.discrete", "to_pgmpy")
+    # The class has another name in older versions.
     model = getattr(models, "DiscreteBayesianNetwork", None) or models.BayesianNetwork
     by_name = {v.name: v for v in variables}
     made = model()
@@ -37,14 +38,14 @@ def pgmpy_model(variables: Sequence[Variable]) -> Any:
 
 
 def variables_of_pgmpy(model: Any) -> list[Variable]:
-    """Read pgmpy's network."""
+    """Return the variables of a pgmpy network."""
     for needed in ("nodes", "get_cpds", "get_parents"):
         if not hasattr(model, needed):
-            raise TypeError(f"model must be a discrete Bayesian network of pgmpy, but is a {type(model).__name__}")
+            raise TypeError(f"model: expected a discrete Bayesian network of pgmpy, got {type(model).__name__}")
     cpds = {name: model.get_cpds(name) for name in model.nodes}
     for name, cpd in cpds.items():
         if not isinstance(name, str):
-            raise TypeError(f"variables must have strings as names, but one is {name!r}")
+            raise TypeError(f"names of variables: expected strings, got {name!r}")
         if cpd is None:
             raise ValueError(f"the variable {name!r} has no table")
     labels = {name: list(cpd.state_names[name]) for name, cpd in cpds.items()}
@@ -55,7 +56,7 @@ def variables_of_pgmpy(model: Any) -> list[Variable]:
             raise ValueError(f"the table of {name!r} is over {parents}, but its parents are {model.get_parents(name)}")
         check_parents(name, parents, cpds, "")
         table = np.array(cpd.values, dtype=np.float64)
-        for axis, variable in enumerate([name, *parents]):  # each table may have its states in an order of its own
+        for axis, variable in enumerate([name, *parents]):  # every table may order states differently
             table = _ordered(table, axis, list(cpd.state_names[variable]), labels[variable], name, variable)
         table = np.ascontiguousarray(np.moveaxis(table, 0, -1))
         table = checked_table(name, table, [labels[p] for p in parents], "")

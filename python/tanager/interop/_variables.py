@@ -1,11 +1,10 @@
-"""The form in which networks travel: one variable after another, as every format and tool of the field has them."""
+"""Variables: the neutral form of networks behind every import and export, and its checks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,35 @@ from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
 from .._utils.graphs import topological_order
+from .._utils.text import join_names
 from .._utils.typing import Floats
 from ..network import Network
 from ..network._network import LazyPredictor
 
-#: How far the probabilities of a distribution may be from one together: files print as few as two digits.
+#: Maximum distance of the sum of a distribution from one: files may contain as few as two digits.
 LOOSE = 0.01 + 1e-9
-#: A table has an axis for each of them, and one more; NumPy 1 has at most 32.
+#: A table has one axis per parent and one more; NumPy 1 supports at most 32.
 MAX_PARENTS = 31
-#: Up to here they are taken as they stand, so that what was written exactly is read exactly.
+#: Distributions closer to a sum of one are not normalized, so exact files are read exactly.
 EXACT = 1e-9
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable with its values, its parents, and P(variable | parents).
+    """A variable with its values, parents, and P(variable | parents).
 
     Attributes
     ----------
     name : str
     labels : list
-        Its values; ``[None]`` if none is known.
+        Values; ``[None]`` if none is known.
     parents : list of str
     table : ndarray
-        An axis for every parent, in their order, and the variable's own axis last.
+        One axis per parent, in their order; the axis of the variable itself is last.
     cuts : ndarray or None
-        Where a column of numbers was cut, if the values are intervals.
+        Cut points, if the values are intervals of a numeric column.
     where : str
-        Where it was read, for messages: such as "line 3: ".
+        Position in the source for messages, such as "line 3: ".
     """
 
     name: str
@@ -54,7 +54,7 @@ class Variable:
 
 
 def variables_of(network: Network) -> list[Variable]:
-    """Return the variables of a network: the features that it has, in their order, and then the class."""
+    """Return the variables of a network: its features in order, then the class."""
     found = []
     for name in [*network.features, network.class_name]:
         cpt = network.cpt(name)
@@ -67,14 +67,16 @@ def variables_of(network: Network) -> list[Variable]:
 
 
 def make_network(variables: Sequence[Variable], class_name: str) -> Network:
-    """Make a network of its variables, all of them checked; one is the class, all others are features in their order."""
+    """Check variables and return a network of them; one is the class, all others are features in their order."""
     _check(variables)
     by_name = {v.name: v for v in variables}
     if class_name not in by_name:
-        raise ValueError(f"class_name is {class_name!r}, but the variables are {listed(by_name)}")
+        raise ValueError(
+            f"class_name: expected one of the variables {join_names(map(shortened, by_name))}, got {class_name!r}"
+        )
     target = by_name.pop(class_name)
     if target.labels == [None]:
-        raise ValueError(f"{class_name!r} has no values, so that it cannot be the class")
+        raise ValueError(f"{class_name!r} has no values and cannot be the class")
     features = list(by_name.values())
     position = {v.name: i for i, v in enumerate(features)}
     tables = [_in_order(v, [*(p for p in v.parents if p != class_name), v.name], class_name) for v in features]
@@ -91,7 +93,7 @@ def make_network(variables: Sequence[Variable], class_name: str) -> Network:
 
 
 def _in_order(variable: Variable, axes: list[str], class_name: str) -> Floats:
-    """Return a table with its axes as the core has them: feature parents, the variable, and the class innermost."""
+    """Return a table in the axis order of the core: feature parents, the variable, and the class innermost."""
     if class_name in variable.parents:
         axes = [*axes, class_name]
     now = [*variable.parents, variable.name]
@@ -107,7 +109,7 @@ def _column(variable: Variable) -> ColumnEncoder:
 
 def _class_array(labels: list[Any]) -> npt.NDArray[Any]:
     if all(isinstance(label, str) and not label.endswith("\0") for label in labels):
-        return np.array(labels)  # as after fit; NumPy would take zeros off the end
+        return np.array(labels)  # as after fit; NumPy would strip trailing null characters
     return category_array(labels)
 
 
@@ -115,11 +117,11 @@ def _check(variables: Sequence[Variable]) -> None:
     seen: dict[str, Variable] = {}
     for v in variables:
         if v.name in seen:
-            raise ValueError(f"{v.where}there are two variables {v.name!r}")
+            raise ValueError(f"{v.where}duplicate variable {v.name!r}")
         seen[v.name] = v
         if not 1 <= len(v.labels) <= MAX_VALUES:
             raise ValueError(
-                f"{v.where}the variable {v.name!r} must have 1 to {MAX_VALUES} values, but has {len(v.labels)}"
+                f"{v.where}the variable {v.name!r} must have 1 to {MAX_VALUES} values, got {len(v.labels)}"
             )
         twice = first_twice(v.labels)
         if twice is not None:
@@ -130,17 +132,17 @@ def _check(variables: Sequence[Variable]) -> None:
 
 
 def check_parents(name: str, parents: Sequence[str], known: Mapping[str, Any], where: str) -> None:
-    """Refuse parents that are not there, or there twice."""
+    """Raise an error for unknown or duplicate parents."""
     for parent in parents:
         if parent not in known:
-            raise ValueError(f"{where}{name!r} has the parent {shortened(parent)!r}, but there is no such variable")
+            raise ValueError(f"{where}{name!r} has the unknown parent {shortened(parent)!r}")
     twice = first_twice(parents)
     if twice is not None:
         raise ValueError(f"{where}{name!r} has the parent {parents[twice]!r} twice")
 
 
 def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
-    """Refuse arcs that form a cycle, and name it."""
+    """Raise an error that shows a cycle if the arcs form one."""
     names = list(parents)
     position = {name: i for i, name in enumerate(names)}
     free = topological_order([[position[parent] for parent in parents[name]] for name in names])
@@ -149,7 +151,7 @@ def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
         del left[names[i]]
     if not left:
         return
-    # Each of the rest has a parent among the rest: following them must come back to where it was.
+    # Each of the remaining variables has a parent among them, so following parents must return to a visited one.
     path: dict[str, None] = {}
     name = next(iter(left))
     while name not in path:
@@ -161,33 +163,33 @@ def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
 
 
 def table_cells(name: str, sizes: Sequence[int], where: str, limit: int = _core.MAX_TABLE_CELLS) -> int:
-    """Return the size of a table, or refuse it before anything is allocated."""
+    """Return the number of entries of a table, or raise an error before anything is allocated."""
     cells = math.prod(sizes)
     if cells > limit:
         raise ValueError(
-            f"{where}the table of {name!r} would have {cells:.3g} cells, but at most {limit:,} are possible"
+            f"{where}the table of {name!r} would have {cells:.3g} entries, more than the limit of {limit:,}"
         )
     return cells
 
 
 def check_axes(name: str, n_parents: int, where: str) -> None:
-    """Refuse a table with more axes than every version of NumPy has; only parents of one value can be so many."""
+    """Raise an error for more parents than NumPy has axes; only parents with one value can be so many."""
     if n_parents > MAX_PARENTS:
-        raise ValueError(f"{where}{name!r} has {n_parents:,} parents, but at most {MAX_PARENTS} are possible")
+        raise ValueError(f"{where}{name!r} has {n_parents:,} parents, more than the limit of {MAX_PARENTS}")
 
 
 def checked_table(name: str, table: Floats, labels: Sequence[Sequence[Any]], where: str) -> Floats:
-    """Check that a table's last axis holds distributions, and make them sum to one where few digits were printed.
+    """Check that the last axis of a table holds distributions, and normalize them if they have few digits.
 
     Parameters
     ----------
     name : str
     table : ndarray
-        The variable's own axis last.
+        The axis of the variable itself is last.
     labels : sequence of sequences
-        The values of the parents, to name the distribution that is wrong.
+        Values of the parents, for messages.
     where : str
-        Where it was read.
+        Position in the source, for messages.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         sums = table.sum(axis=-1)
@@ -197,9 +199,9 @@ def checked_table(name: str, table: Floats, labels: Sequence[Sequence[Any]], whe
         given = ", ".join(repr(known[int(i)]) for known, i in zip(labels, index, strict=True))
         place = f" given ({shortened(given, 100)})" if given else ""
         row = table[index]
-        found = f"sum to {row.sum():.6g}" if np.isfinite(row).all() and (row >= 0).all() else f"hold {_odd(row):g}"
+        found = f"sum to {row.sum():.6g}" if np.isfinite(row).all() and (row >= 0).all() else f"contain {_odd(row):g}"
         raise ValueError(
-            f"{where}the probabilities of {name!r}{place} must be at least 0 and sum to one, but they {found}"
+            f"{where}the probabilities of {name!r}{place} must be non-negative and sum to one, but they {found}"
         )
     loose = np.abs(sums - 1) > EXACT
     if loose.any():
@@ -212,7 +214,7 @@ def _odd(row: Floats) -> float:
 
 
 def first_twice(values: Sequence[Any]) -> int | None:
-    """Return where a value stands that stood before, or None."""
+    """Return the position of the first duplicate value, or None."""
     seen = set()
     for i, value in enumerate(values):
         if value in seen:
@@ -222,20 +224,5 @@ def first_twice(values: Sequence[Any]) -> int | None:
 
 
 def shortened(text: str, length: int = 60) -> str:
-    """Cut a text that would not fit into a message."""
+    """Shorten a text for a message."""
     return text if len(text) <= length else text[: length - 3] + "..."
-
-
-def listed(names: Sequence[str] | Mapping[str, Any], most: int = 10) -> str:
-    """Name the first of many."""
-    found = list(names)
-    return ", ".join(shortened(repr(name)) for name in found[:most]) + (", ..." if len(found) > most else "")
-
-
-def imported(module: str, package: str, purpose: str) -> Any:
-    """Return a module of a library that is not required, or say what needs it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        wanted = "'tanager[onnx]'" if package == "onnx" else package
-        raise ImportError(f"{purpose} needs {package}, which cannot be imported: pip install {wanted}") from error

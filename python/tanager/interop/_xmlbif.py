@@ -1,7 +1,7 @@
-"""Reading XMLBIF 0.3, as pgmpy, pyAgrum, JavaBayes and Weka write it.
+"""Reader of XMLBIF 0.3, as written by pgmpy, pyAgrum, JavaBayes and Weka.
 
-The parser is fed event by event, and entities are refused where they are declared: the format's own document type
-declares elements only, so that no honest file has any, and none can grow in memory or reach for other files.
+The document is parsed event by event, and declarations of entities are rejected: the document type of the format declares
+only elements, and entities could exhaust memory or read other files.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .._utils.typing import Floats
 from ._bif_names import restored
 from ._variables import Variable, check_axes, check_cycles, check_parents, checked_table, shortened, table_cells
 
-_DEEPEST = 32
-_MOST_ATTRIBUTES = 100
+_MAX_DEPTH = 32
+_MAX_ATTRIBUTES = 100
 _TEXTS = frozenset({"NAME", "OUTCOME", "VALUE", "PROPERTY", "FOR", "GIVEN", "TABLE"})
 
 
@@ -32,7 +32,7 @@ class _Part:
     def one(self, tag: str, where: str) -> str:
         found = self.texts.get(tag, [])
         if len(found) != 1:
-            raise ValueError(f"{where}expected one {tag} in a {self.kind}, but found {len(found)}")
+            raise ValueError(f"{where}expected one {tag} in a {self.kind}, got {len(found)}")
         return found[0].strip()
 
     def all(self, tag: str) -> list[str]:
@@ -40,17 +40,17 @@ class _Part:
 
 
 def parse_xmlbif(data: bytes | str, source: str = "") -> tuple[list[Variable], str | None]:
-    """Read a document; see `parse_bif` for what comes back."""
+    """Parse a document; see `parse_bif` for the result."""
     parts = _Events(source).parts(data)
-    return _Meaning(source, parts).read()
+    return _Interpreter(source, parts).read()
 
 
-class _RefusedError(ValueError):
-    """What we refuse, as opposed to what the parser or a codec stumbles over."""
+class _RejectedError(ValueError):
+    """Raised for rejected content, in contrast to errors of the XML parser or a codec."""
 
 
 class _Events:
-    """Gathers the parts of a document; tags in any case, as pyAgrum reads them, too."""
+    """Collects the parts of a document; tags are case-insensitive, as in pyAgrum."""
 
     def __init__(self, source: str):
         self._source = source
@@ -72,34 +72,32 @@ class _Events:
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
-            raise ValueError(
-                f"{_at(self._source, error.lineno)}this is no XML: {expat.ErrorString(error.code)}"
-            ) from None
+            raise ValueError(f"{_at(self._source, error.lineno)}invalid XML: {expat.ErrorString(error.code)}") from None
         except UnicodeEncodeError:
-            raise ValueError(f"{_at(self._source, 1)}this is no XML: it holds half of a character") from None
-        except _RefusedError as error:
+            raise ValueError(f"{_at(self._source, 1)}invalid XML: it contains a lone surrogate") from None
+        except _RejectedError as error:
             raise ValueError(str(error)) from None
         except (LookupError, ValueError) as error:
             reason = shortened(str(error), 100)
-            raise ValueError(f"{_at(self._source, 1)}this is no XML: cannot read its encoding ({reason})") from None
+            raise ValueError(f"{_at(self._source, 1)}invalid XML: cannot read its encoding ({reason})") from None
         if not self._networks:
-            raise ValueError(f"{_at(self._source, 1)}expected a BIF element with a NETWORK in it, but there is none")
+            raise ValueError(f"{_at(self._source, 1)}expected a BIF element with a NETWORK in it, got none")
         return self._parts
 
     def _fail(self, message: str) -> ValueError:
-        return _RefusedError(_at(self._source, self._parser.CurrentLineNumber) + message)
+        return _RejectedError(_at(self._source, self._parser.CurrentLineNumber) + message)
 
     def _start(self, tag: str, _: dict[str, str]) -> None:
         tag = tag.upper()
         self._open.append(tag)
-        if len(self._open) > _DEEPEST:
-            raise self._fail(f"elements are nested more than {_DEEPEST} deep")
+        if len(self._open) > _MAX_DEPTH:
+            raise self._fail(f"elements are nested more than {_MAX_DEPTH} deep")
         if len(self._open) == 1 and tag != "BIF":
-            raise self._fail(f"expected a BIF element, but found {shortened(tag)!r}")
+            raise self._fail(f"expected a BIF element, got {shortened(tag)!r}")
         if tag == "NETWORK":
             self._networks += 1
             if self._networks > 1:
-                raise self._fail("there are two networks, but one was expected")
+                raise self._fail("expected one network, got two")
         if tag in {"VARIABLE", "DEFINITION", "PROBABILITY"} and self._open[:-1] == ["BIF", "NETWORK"]:
             self._parts.append(_Part(tag, self._parser.CurrentLineNumber))
         self._text = [] if tag in _TEXTS else None
@@ -116,18 +114,18 @@ class _Events:
 
     def _attribute(self, *_: Any) -> None:
         self._attributes += 1
-        if self._attributes > _MOST_ATTRIBUTES:  # the parser looks at all of them for every element
-            raise self._fail(f"more than {_MOST_ATTRIBUTES} attributes are declared")
+        if self._attributes > _MAX_ATTRIBUTES:  # the parser checks all of them for every element
+            raise self._fail(f"more than {_MAX_ATTRIBUTES} attributes are declared")
 
     def _entity(self, name: str, *_: Any) -> None:
-        raise self._fail(f"the entity {shortened(name)!r} is declared, but files with entities are not read")
+        raise self._fail(f"the entity {shortened(name)!r} is declared; files with entities are rejected")
 
     def _external(self, *_: Any) -> int:
-        raise self._fail("another file is asked for, but none is read")
+        raise self._fail("the file refers to an external entity; such files are rejected")
 
 
-class _Meaning:
-    """Makes variables of the parts of a document."""
+class _Interpreter:
+    """Converts the parts of a document to variables."""
 
     def __init__(self, source: str, parts: list[_Part]):
         self._source = source
@@ -137,8 +135,8 @@ class _Meaning:
             known, tag = (self._variables, "NAME") if part.kind == "VARIABLE" else (self._tables, "FOR")
             name = part.one(tag, self._where(part))
             if name in known:
-                what = "variables" if part.kind == "VARIABLE" else "definitions of"
-                raise ValueError(f"{self._where(part)}there are two {what} {shortened(name)!r}")
+                what = "variable" if part.kind == "VARIABLE" else "definition of"
+                raise ValueError(f"{self._where(part)}duplicate {what} {shortened(name)!r}")
             known[name] = part
 
     def _where(self, part: _Part) -> str:
@@ -146,7 +144,7 @@ class _Meaning:
 
     def read(self) -> tuple[list[Variable], str | None]:
         if not self._variables:
-            raise ValueError(f"{_at(self._source, 1)}expected a network, but no variable is declared")
+            raise ValueError(f"{_at(self._source, 1)}expected a network, got no variable")
         self._check()
         outcomes = {name: part.all("OUTCOME") or part.all("VALUE") for name, part in self._variables.items()}
         read = {
@@ -166,9 +164,7 @@ class _Meaning:
     def _check(self) -> None:
         for name, part in self._tables.items():
             if name not in self._variables:
-                raise ValueError(
-                    f"{self._where(part)}there is a definition of {shortened(name)!r}, but no such variable"
-                )
+                raise ValueError(f"{self._where(part)}definition of an unknown variable {shortened(name)!r}")
             check_parents(name, part.all("GIVEN"), self._variables, self._where(part))
         for name, part in self._variables.items():
             if not (part.all("OUTCOME") or part.all("VALUE")):
@@ -188,11 +184,11 @@ class _Meaning:
         check_axes(name, len(labels), where)
         words = part.one("TABLE", where).split()
         if len(words) != cells:
-            raise ValueError(f"{where}the table of {name!r} must have {cells} numbers, but has {len(words)}")
+            raise ValueError(f"{where}the table of {name!r}: expected {cells} numbers, got {len(words)}")
         try:
             numbers = np.array([float(word) for word in words])
         except ValueError:
-            raise ValueError(f"{where}the table of {name!r} holds something that is no number") from None
+            raise ValueError(f"{where}the table of {name!r} contains something other than numbers") from None
         # The variable's own value changes fastest, and that of the first parent slowest.
         return checked_table(name, numbers.reshape(sizes), labels, where)
 

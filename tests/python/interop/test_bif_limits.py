@@ -47,7 +47,7 @@ def labels_of_a_parent(n):
 
 def texts():
     """Texts that took minutes or gigabytes, and others that might; with what is said of them."""
-    default = "too many cells filled by default"
+    default = "too many entries filled by default"
     yield children(4, 23), default
     yield children(3900, 23), default
     yield children(7000, 10), default
@@ -77,7 +77,7 @@ def texts():
     yield (
         C + f"variable p {{ type discrete [ {n} ] {{ {labels} }};\nproperty tanager_labels = {whole} ;\n}}\n"
         f"probability ( p ) {{ {first(n)} }}\n",
-        "more than 1,000 whole numbers do not fit 64 bits",
+        "more than 1,000 integers do not fit into 64 bits",
     )  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def documents():
     )
     yield (
         body.format(others).replace("<TABLE>", f"{given}<TABLE>", 1),
-        "'c' has 4,000 parents, but at most 31 are possible",
+        "'c' has 4,000 parents, more than the limit of 31",
     )
 
 
@@ -149,7 +149,7 @@ def test_more_parents_than_numpy_has_axes_are_refused_by_name():
     np.testing.assert_allclose(network.posterior({}).values, [0.25, 0.75], rtol=1e-14)
     assert interop.read_bif(network.to_bif()).arcs == network.arcs
     for n in (32, 63, 64, 70):
-        with pytest.raises(ValueError, match=rf"^line {2 * n + 2}: 'c' has {n} parents, but at most 31 are possible$"):
+        with pytest.raises(ValueError, match=rf"^line {2 * n + 2}: 'c' has {n} parents, more than the limit of 31$"):
             interop.read_bif(text(n), "c")
 
 
