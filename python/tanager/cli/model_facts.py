@@ -103,7 +103,7 @@ def table_of(clf: BaseClassifier, name: str) -> Any:
     description = clf._describe()
     network = description.network
     if network is None:
-        raise InputError(f"a model of the kind {description.kind!r} has no single tables to show")
+        raise InputError(f"this model has no conditional probability tables: {description.kind}")
     if name in network.left_out:
         raise InputError(f"the network does not use {name!r}, so there is no table for it")
     return network.cpt(name)

@@ -168,7 +168,6 @@ def _convert_network(options: argparse.Namespace) -> None:
 def _read_network(name: str, class_name: str | None) -> Network:
     from ..._model_file import from_model
     from ...interop import read_bif, read_xmlbif
-    from ...network import Network
     from ..errors import InputError
     from ..model_facts import read_model
 
@@ -180,8 +179,8 @@ def _read_network(name: str, class_name: str | None) -> Network:
             return (read_bif if form == "bif" else read_xmlbif)(Path(name), class_name)
         except ValueError as error:
             raise InputError(str(error).replace("class_name must say", "--class must say")) from None
-    network = getattr(from_model(read_model(name)), "network_", None)
-    if not isinstance(network, Network):
+    network = from_model(read_model(name))._describe().network
+    if network is None:
         raise InputError(
             f"cannot export {name}: it contains an average of many networks, which only model files support"
         )

@@ -74,8 +74,7 @@ def run(options: argparse.Namespace) -> None:
 
     check_not_input(options.output, options.model, "the model")
     model, clf = open_predictor(options, "data")
-    network = clf._describe().network
-    if options.max_cells is not None and network is not None:
+    if options.max_cells is not None and (network := clf._describe().network) is not None:
         network.max_cells = options.max_cells
     sources = open_data(options)
     first = sources[0]
