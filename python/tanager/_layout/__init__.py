@@ -1,9 +1,9 @@
-"""Where the variables of a network go on a page: in rows, parents above their children, with room for every arc.
+"""Layered graph layout: parents above their children, with room for every arc.
 
-The layout of Sugiyama, Tagawa and Toda (1981): nodes are put in layers, layers are ordered so that few arcs cross, and
-places along them are chosen so that arcs are steep. Two things differ, since networks of classifiers are flat and wide: a
-layer holds no more than fits the page, so what does not goes to a later one; and arcs that pass layers go through lanes
-that are kept free for them, one for all arcs of a parent. So no arc runs through a node, however long it is.
+The algorithm of Sugiyama, Tagawa and Toda (1981): nodes are assigned to layers, layers are ordered to reduce crossings, and
+coordinates are chosen to make arcs steep. Two things differ, because networks of classifiers are flat and wide: layers have
+a maximum width, and nodes that do not fit go to a later layer; and long arcs pass the layers between in reserved lanes, one
+for all arcs of a parent, so no arc runs through a node.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from .places import LANE, LANE_GAP, NODE_GAP, places_along
 
 Point = tuple[float, float]
 
-#: Between layers: at least so much, and more where arcs go far to the side, up to so much; and between parts of a network.
-_LEAST_GAP, _USUAL_GAP, _MOST_GAP, _STEEPNESS = 2.5, 3.2, 7.0, 0.1
+#: Gap between layers: minimum, estimate, maximum, and growth with the horizontal reach of arcs; gap between components.
+_MIN_GAP, _USUAL_GAP, _MAX_GAP, _STEEPNESS = 2.5, 3.2, 7.0, 0.1
 _PART_GAP = 2.5
-#: How far apart the arcs into one node end.
+#: Distance between the ends of arcs into one node.
 _PORT_GAP = 1.2
-#: What a lane per node costs, beside a page of half the width or height that is aimed at.
+#: Cost of one lane per node, relative to that of missing the aspect ratio by a factor of two.
 _LANES_COST = 0.7
 
 
 class Layout(NamedTuple):
-    """Places on a page whose corner at the top left is (0, 0), with y downwards.
+    """Positions on a page; the origin is the top left corner, and y points down.
 
     Attributes
     ----------
     centers : list of (float, float)
-        The middle of every node.
+        Centers of the nodes.
     width, height : float
-        The size of the page.
+        Size of the page.
     routes : dict of (int, int) to list of (float, float)
-        For every arc (parent, child) the points that it goes through, from the lower side of the parent to the upper side
-        of the child, each below that before. Between two of them it is to be drawn with vertical ends: a cubic curve whose
-        inner control points are at half the height, and a line where both are above each other. Then it touches no node.
+        Points of every arc (parent, child), from the bottom of the parent to the top of the child, from top to bottom.
+        Between two points, draw a cubic curve with vertical ends, whose inner control points are at half the height, or a
+        vertical line; then arcs do not touch nodes.
     """
 
     centers: list[Point]
@@ -56,20 +56,20 @@ def layered_layout(
     *,
     aspect: float = 1.5,
 ) -> Layout:
-    """Lay out a directed graph without cycles; the same graph always gets the same layout.
+    """Lay out a directed acyclic graph; the result is deterministic.
 
     Parameters
     ----------
     names : sequence of str
-        What the nodes are called in messages.
+        Names of the nodes, for messages.
     parents : sequence of sequence of int
-        The positions of the parents of every node.
+        Parents of every node, by position.
     widths : sequence of float
-        How wide every node is, in font sizes: other lengths are chosen to go with that.
+        Width of every node in font sizes, the unit of all lengths.
     heights : sequence of float or float, default=2.0
-        How high every node is, or all of them are.
+        Height of every node, or of all nodes.
     aspect : float, default=1.5
-        The width of the page, relative to its height, that is aimed at.
+        Target aspect ratio (width / height) of the page.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def layered_layout(
 
 
 class _Part(NamedTuple):
-    """A connected part of the graph: its nodes, and what belongs to each, by position among them."""
+    """A connected component: its nodes, and their parents, widths and heights by position among them."""
 
     nodes: list[int]
     parents: list[list[int]]
@@ -115,22 +115,22 @@ def _check(
     n = len(names)
     if not len(parents) == len(widths) == len(heights) == n:
         raise ValueError(
-            f"there are {n} names, but parents of {len(parents)}, widths of {len(widths)} and heights of {len(heights)}"
+            f"expected {n} parents, widths and heights, one per name, got {len(parents)}, {len(widths)} and {len(heights)}"
         )
     for child, found in enumerate(parents):
         wrong = [p for p in found if not 0 <= p < n]
         if wrong:
-            raise ValueError(f"the parents of {names[child]!r} must be from 0 to {n - 1}, but one is {wrong[0]}")
+            raise ValueError(f"parents of {names[child]!r}: expected positions from 0 to {n - 1}, got {wrong[0]}")
         if len(set(found)) < len(found):
-            raise ValueError(f"the parents of {names[child]!r} must differ, but are {list(found)}")
+            raise ValueError(f"parents of {names[child]!r}: expected unique positions, got {list(found)}")
     free = set(topological_order(parents))
     if len(free) < n:
         caught = next(v for v in range(n) if v not in free)
-        raise ValueError(f"arcs must not form cycles, but one leads to {names[caught]!r}")
+        raise ValueError(f"expected an acyclic graph, got a cycle that leads to {names[caught]!r}")
 
 
 def _connected(parents: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the nodes of every connected part, in order."""
+    """Return the nodes of every connected component, in order."""
     children = children_of(parents)
     seen = [False] * len(parents)
     parts = []
@@ -149,14 +149,14 @@ def _connected(parents: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 class _Wrapping(NamedTuple):
-    """How layers are wrapped: their width, and how many leaves of a parent stand beside each other (None: any number)."""
+    """How layers are wrapped: maximum width, and maximum number of leaves of a parent side by side (None: unlimited)."""
 
     limit: float
     stack: int | None
 
 
 def _best_wrapping(parts: list[_Part], aspect: float) -> _Wrapping:
-    """Return how layers are wrapped such that the page has about the shape that is aimed at, and few lanes."""
+    """Return the wrapping that best combines the target aspect ratio with few lanes."""
     n_nodes = sum(len(part.nodes) for part in parts)
     total = sum(sum(part.widths) + NODE_GAP * len(part.widths) for part in parts)
     factor = 1.15 if n_nodes <= 100 else 1.3
@@ -166,7 +166,7 @@ def _best_wrapping(parts: list[_Part], aspect: float) -> _Wrapping:
         while limit < total * factor:
             wrapping = _Wrapping(min(limit, total), stack)
             sizes, lanes = zip(*(_estimated_size(part, wrapping) for part in parts), strict=True)
-            _, width, height = _shelves(list(sizes), wrapping.limit)
+            _, width, height = _pack_rows(list(sizes), wrapping.limit)
             shape = max(width / height / aspect, height / width * aspect)
             cost = shape * (1 + _LANES_COST * sum(lanes) / n_nodes)
             if cost < least - 1e-9:
@@ -176,7 +176,7 @@ def _best_wrapping(parts: list[_Part], aspect: float) -> _Wrapping:
 
 
 def _estimated_size(part: _Part, wrapping: _Wrapping) -> tuple[Point, int]:
-    """Return width and height of a part before its layers are ordered, and how many lanes it has."""
+    """Return estimated width and height of a component, and its number of lanes."""
     if len(part.nodes) == 1:
         return (part.widths[0], part.heights[0]), 0
     layer_of = split_into_layers(part.parents, part.widths, *wrapping)
@@ -189,11 +189,11 @@ def _estimated_size(part: _Part, wrapping: _Wrapping) -> tuple[Point, int]:
     return (max(rows), sum(tall) + (len(rows) - 1) * _USUAL_GAP), sum(lanes)
 
 
-def _shelves(boxes: list[Point], limit: float) -> tuple[list[Point], float, float]:
-    """Put boxes on shelves, high ones first; return where the corner of each goes, and the width and height of all."""
+def _pack_rows(boxes: list[Point], limit: float) -> tuple[list[Point], float, float]:
+    """Pack boxes into rows, tallest first; return the top left corners, and the total width and height."""
     corners: list[Point] = [(0.0, 0.0)] * len(boxes)
     x = y = width = height = 0.0
-    # Boxes that are wider than the page have a shelf of their own.
+    # A box wider than the page has its own row.
     for i in sorted(range(len(boxes)), key=lambda i: (-boxes[i][1], i)):
         wide, high = boxes[i]
         gap = NODE_GAP if high == height else _PART_GAP
@@ -207,7 +207,7 @@ def _shelves(boxes: list[Point], limit: float) -> tuple[list[Point], float, floa
 
 
 def _draw_part(part: _Part, wrapping: _Wrapping) -> Layout:
-    """Lay out one connected part; lanes are numbered after its nodes."""
+    """Lay out one connected component; lanes are numbered after its nodes."""
     if len(part.nodes) == 1:
         return Layout([(part.widths[0] / 2, part.heights[0] / 2)], part.widths[0], part.heights[0], {})
     layered = with_lanes(split_into_layers(part.parents, part.widths, *wrapping), part.parents)
@@ -233,12 +233,12 @@ def _draw_part(part: _Part, wrapping: _Wrapping) -> Layout:
 def _rows(
     layers: list[list[int]], layered: Layered, x: list[float], heights: list[float]
 ) -> tuple[list[float], list[float]]:
-    """Return where every layer begins and ends; the farther arcs go to the side, the more room is above it."""
+    """Return top and bottom of every layer; gaps grow with the horizontal reach of arcs."""
     tops, bottoms, y = [], [], 0.0
     for number, layer in enumerate(layers):
         if number:
             reach = max(abs(x[u] - x[v]) for v in layer for u in layered.above[v])
-            y += min(max(_LEAST_GAP, _STEEPNESS * reach), _MOST_GAP)
+            y += min(max(_MIN_GAP, _STEEPNESS * reach), _MAX_GAP)
         tops.append(y)
         y += max(heights[v] for v in layer if v < len(heights))
         bottoms.append(y)
@@ -246,7 +246,7 @@ def _rows(
 
 
 def _ports(layered: Layered, x: list[float], widths: list[float]) -> dict[tuple[int, int], float]:
-    """Return where every arc ends on the upper side of its child: next to each other, in the order in which they come."""
+    """Return the x coordinate where every arc ends at the top of its child, ordered to avoid crossings."""
     coming: dict[int, list[tuple[float, int]]] = {}
     for (parent, child), lanes in layered.lanes.items():
         coming.setdefault(child, []).append((x[lanes[-1] if lanes else parent], parent))
@@ -259,7 +259,9 @@ def _ports(layered: Layered, x: list[float], widths: list[float]) -> dict[tuple[
 
 
 def _packed(n: int, parts: list[_Part], drawn: list[Layout], limit: float) -> Layout:
-    corners, width, height = _shelves([(d.width, d.height) for d in drawn], max(limit, *(d.width for d in drawn), 0.0))
+    corners, width, height = _pack_rows(
+        [(d.width, d.height) for d in drawn], max(limit, *(d.width for d in drawn), 0.0)
+    )
     centers: list[Point] = [(0.0, 0.0)] * n
     routes = {}
     for part, one, (left, top) in zip(parts, drawn, corners, strict=True):

@@ -1,4 +1,4 @@
-"""The first step of a layered layout: which node goes to which layer, and through which lanes arcs pass the others."""
+"""Step 1 of the layout: layers of nodes, and lanes of long arcs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .places import NODE_GAP
 
 @dataclass
 class Layered:
-    """Nodes and lanes in layers: every arc leads from a layer to the next.
+    """Nodes and lanes in layers; every arc connects adjacent layers.
 
     Attributes
     ----------
     n_nodes : int
     layers : list of list of int
-        Nodes, from zero, and lanes, numbered after all nodes.
+        Nodes, numbered from zero, and lanes, numbered after the nodes.
     layer_of : list of int
     above, below : list of list of int
-        What every node and lane is connected with in the layers next to its own.
+        Neighbors of every node and lane in the adjacent layers.
     lanes : dict of (int, int) to list of int
-        The lanes that every arc (parent, child) goes through, from above.
+        Lanes of every arc (parent, child), from top to bottom.
     """
 
     n_nodes: int
@@ -45,16 +45,16 @@ def children_of(parents: Sequence[Sequence[int]]) -> list[list[int]]:
 def split_into_layers(
     parents: list[list[int]], widths: Sequence[float], limit: float, stack: int | None = None
 ) -> list[int]:
-    """Return the layer of every node: parents before children.
+    """Return the layer of every node; parents are above their children.
 
     Parameters
     ----------
     parents, widths
-        Of every node.
+        Parents and width of every node.
     limit : float
-        How wide layers may be; a node that is wider alone has a layer of its own.
+        Maximum width of a layer; a wider node has a separate layer.
     stack : int or None, default=None
-        How many of the leaves of a parent stand beside each other; more are stacked below these. None means any number.
+        Maximum number of leaves of a parent side by side; more are stacked below. None means unlimited.
     """
     sizes = [width + NODE_GAP for width in widths]
     children = children_of(parents)
@@ -67,12 +67,12 @@ def split_into_layers(
 def _fill(
     parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float, stack: int | None
 ) -> list[int]:
-    """Fill layer by layer with nodes whose parents are above: first those that the longest paths begin with."""
+    """Fill layer by layer with nodes whose parents are above, those with the longest paths below them first."""
     depth = _depths(parents, children)
     spread, delay = _among_siblings(parents, children, depth, stack)
     n_waiting = [len(found) for found in parents]
     layer_of, layer = [0] * len(parents), 0
-    ready = {0: [v for v, n in enumerate(n_waiting) if not n]}  # by the first layer that they may be in
+    ready = {0: [v for v, n in enumerate(n_waiting) if not n]}  # by their first possible layer
     while ready:
         now = ready.pop(layer, [])
         now.sort(key=lambda v: (-depth[v], spread[v], v))
@@ -99,10 +99,10 @@ def _fill(
 def _among_siblings(
     parents: list[list[int]], children: list[list[int]], depth: list[int], stack: int | None
 ) -> tuple[list[float], list[int]]:
-    """Return the place of every node among its siblings of the same depth, from 0 to 1, and how many layers it waits.
+    """Return the relative position of every node among its siblings of the same depth, from 0 to 1, and its delay in layers.
 
-    Where siblings do not fit one layer, those of every parent are spread over several, so that they stay below it. Leaves
-    wait because they are stacked: only those of one parent, since others cannot be near all of theirs.
+    If siblings do not fit into one layer, those of every parent are spread over several, so they stay below it. Stacked
+    leaves are delayed: only leaves with a single parent, because others cannot be near all of their parents.
     """
     spread, delay = [0.0] * len(parents), [0] * len(parents)
     for siblings in children:
@@ -127,7 +127,7 @@ def _depths(parents: list[list[int]], children: list[list[int]]) -> list[int]:
 def _pull_down(
     layer_of: list[int], parents: list[list[int]], children: list[list[int]], sizes: list[float], limit: float
 ) -> None:
-    """Move nodes that have more arcs below them than above as near to their children as there is room."""
+    """Move nodes with more arcs below than above them down towards their children, if there is room."""
     filled = [0.0] * (max(layer_of) + 1)
     for v, layer in enumerate(layer_of):
         filled[layer] += sizes[v]
@@ -144,7 +144,7 @@ def _pull_down(
 
 
 def count_lanes(layer_of: list[int], parents: list[list[int]]) -> list[int]:
-    """Return how many lanes pass every layer."""
+    """Return the number of lanes in every layer."""
     changes = [0] * (max(layer_of) + 2)
     for parent, found in enumerate(children_of(parents)):
         last = max((layer_of[child] for child in found), default=0)
@@ -159,7 +159,7 @@ def count_lanes(layer_of: list[int], parents: list[list[int]]) -> list[int]:
 
 
 def with_lanes(layer_of: list[int], parents: list[list[int]]) -> Layered:
-    """Add the lanes: one in every layer between a parent and the last of its children, for all arcs of this parent."""
+    """Add lanes: one in every layer between a parent and its last child, shared by all arcs of the parent."""
     n, layer_of = len(layer_of), list(layer_of)
     layers: list[list[int]] = [[] for _ in range(max(layer_of) + 1)]
     above: list[list[int]] = [[] for _ in range(n)]

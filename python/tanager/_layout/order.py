@@ -1,4 +1,4 @@
-"""The second step of a layered layout: the order within layers, so that few arcs cross."""
+"""Step 2 of the layout: order within layers, to reduce crossings."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from itertools import pairwise
 
 from .layers import Layered
 
-#: Arcs times sweeps: large graphs get fewer sweeps.
+#: Maximum of arcs times sweeps: large graphs get fewer sweeps.
 _EFFORT = 30_000
-_MOST_SWEEPS = 24
+_MAX_SWEEPS = 24
 
 
 def ordered_layers(layered: Layered) -> list[list[int]]:
-    """Return the layers, each ordered; where no node has two parents, nothing crosses."""
+    """Return the ordered layers; without nodes of several parents nothing crosses."""
     best = _depth_first(layered)
     least = crossings(best, layered.below)
     if not least:
         return best
     n_arcs = sum(map(len, layered.below))
     order = [list(layer) for layer in best]
-    for sweep in range(max(4, min(_MOST_SWEEPS, _EFFORT // n_arcs))):
+    for sweep in range(max(4, min(_MAX_SWEEPS, _EFFORT // n_arcs))):
         _sweep(order, layered, downwards=sweep % 2 == 0, to_right=sweep % 4 < 2)
         _swap_neighbors(order, layered)
         found = crossings(order, layered.below)
@@ -47,7 +47,7 @@ def crossings(layers: list[list[int]], below: list[list[int]]) -> int:
 
 
 def _depth_first(layered: Layered) -> list[list[int]]:
-    """Walk down from every source, so that what belongs together stays together; lanes in the middle of their siblings."""
+    """Order nodes by depth-first search, so subtrees stay together; lanes are in the middle of their siblings."""
     n = len(layered.layer_of)
     layers: list[list[int]] = [[] for _ in layered.layers]
     seen = [False] * n
@@ -68,7 +68,7 @@ def _depth_first(layered: Layered) -> list[list[int]]:
 
 
 def _sweep(order: list[list[int]], layered: Layered, *, downwards: bool, to_right: bool) -> None:
-    """Sort every layer by the mean place of what it is connected with in the layer before, from above or from below."""
+    """Sort every layer by the mean position of its neighbors in the previous layer, downwards or upwards."""
     near = layered.above if downwards else layered.below
     numbers = range(1, len(order)) if downwards else range(len(order) - 2, -1, -1)
     place = [0.0] * len(layered.layer_of)
@@ -78,14 +78,14 @@ def _sweep(order: list[list[int]], layered: Layered, *, downwards: bool, to_righ
     for number in numbers:
         layer = order[number]
         means = {v: sum(place[u] for u in near[v]) / len(near[v]) if near[v] else place[v] for v in layer}
-        # Of equal means, half of the sweeps leave the order as it is, the others turn it: either may be better.
+        # Half of the sweeps keep the order of equal means, the others reverse it: either may be better.
         layer.sort(key=lambda v: (means[v], place[v] if to_right else -place[v]))
         for i, v in enumerate(layer):
             place[v] = float(i)
 
 
 def _swap_neighbors(order: list[list[int]], layered: Layered) -> None:
-    """Swap nodes next to each other while that leaves fewer crossings."""
+    """Swap adjacent nodes while that reduces crossings."""
     place = [0] * len(layered.layer_of)
     for layer in order:
         for i, v in enumerate(layer):
@@ -103,7 +103,7 @@ def _swap_neighbors(order: list[list[int]], layered: Layered) -> None:
 
 
 def _pair(left: int, right: int, layered: Layered, place: list[int]) -> int:
-    """Count the crossings between the arcs of two neighbors."""
+    """Count the crossings between the arcs of two adjacent nodes."""
     total = 0
     for near in (layered.above, layered.below):
         theirs = sorted(place[w] for w in near[right])

@@ -1,4 +1,4 @@
-"""The last step of a layered layout: places along the layers, so that arcs are steep and nothing overlaps."""
+"""Step 3 of the layout: positions within layers, so arcs are steep and nothing overlaps."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .layers import Layered
 
-#: Between nodes; the width of a lane, in which arcs pass a layer; and between a lane and what is next to it.
+#: Gap between nodes, width of a lane, and gap beside a lane.
 NODE_GAP, LANE, LANE_GAP = 1.5, 0.6, 0.6
 _ROUNDS = 12
 
 
 def places_along(layers: list[list[int]], layered: Layered, widths: list[float]) -> tuple[list[float], float]:
-    """Return the middle of every node and lane, and the width of all.
+    """Return the center of every node and lane, and the total width.
 
-    Every layer in turn is put as close to what it is connected with as its order and the page allow: by least squares,
-    which is isotonic regression, solved exactly by pooling neighbors that are in each other's way.
+    Every layer in turn is moved as close to its neighbors as its order and the page allow, by least squares: an isotonic
+    regression, solved exactly by pooling adjacent violators.
     """
     n = len(widths)
     sizes = [*widths, *[LANE] * (len(layered.layer_of) - n)]
@@ -40,7 +40,7 @@ def places_along(layers: list[list[int]], layered: Layered, widths: list[float])
                     wanted.append(x[v])
                     weights.append(0.1)
                     continue
-                # Lanes are kept straight before all else.
+                # Straight lanes have priority.
                 pull = [6.0 if u >= n and v >= n else 1.0 for u in near]
                 wanted.append(sum(p * x[u] for p, u in zip(pull, near, strict=True)) / sum(pull))
                 weights.append(sum(pull))
@@ -50,7 +50,7 @@ def places_along(layers: list[list[int]], layered: Layered, widths: list[float])
 
 
 def _offsets(layer: list[int], sizes: list[float], n: int) -> list[float]:
-    """Return the places of a layer when it is pushed together to the left."""
+    """Return the positions of a layer packed to the left."""
     found, x = [], 0.0
     for i, v in enumerate(layer):
         if i:
@@ -63,7 +63,7 @@ def _offsets(layer: list[int], sizes: list[float], n: int) -> list[float]:
 def _fitted(
     wanted: list[float], weights: list[float], offsets: list[float], sizes: list[float], layer: list[int], width: float
 ) -> list[float]:
-    """Return the places nearest to those wanted that keep the distances, from left to right, on the page."""
+    """Return the positions nearest to the wanted ones that keep order, distances and page."""
     blocks: list[tuple[float, float, int]] = []  # mean, weight, length
     for want, weight, offset in zip(wanted, weights, offsets, strict=True):
         mean, heavy, length = want - offset, weight, 1

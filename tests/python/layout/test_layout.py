@@ -226,12 +226,12 @@ def test_large_trees_become_wider_rather_than_full_of_lanes():
 
 def test_errors():
     names = ["a", "b", "c"]
-    with pytest.raises(ValueError, match="arcs must not form cycles, but one leads to 'b'"):
+    with pytest.raises(ValueError, match="expected an acyclic graph, got a cycle that leads to 'b'"):
         layered_layout(names, [[], [2], [1]], [1, 1, 1])
-    with pytest.raises(ValueError, match="there are 3 names, but parents of 2, widths of 3 and heights of 3"):
+    with pytest.raises(ValueError, match="expected 3 parents, widths and heights, one per name, got 2, 3 and 3"):
         layered_layout(names, [[], []], [1, 1, 1])
-    with pytest.raises(ValueError, match="the parents of 'b' must be from 0 to 2, but one is 3"):
+    with pytest.raises(ValueError, match="parents of 'b': expected positions from 0 to 2, got 3"):
         layered_layout(names, [[], [3], []], [1, 1, 1])
-    with pytest.raises(ValueError, match=r"the parents of 'b' must differ, but are \[0, 0\]"):
+    with pytest.raises(ValueError, match=r"parents of 'b': expected unique positions, got \[0, 0\]"):
         layered_layout(names, [[], [0, 0], []], [1, 1, 1])
     assert layered_layout([], [], []) == ([], 0.0, 0.0, {})
