@@ -20,11 +20,11 @@ struct Family {
 /// A family cannot have more feature parents than this: with two values each, tables end at 28 of them anyway.
 inline constexpr std::size_t kMaxParents = 64;
 
-/// Tables larger than this many cells are refused.
+/// Maximum number of cells of a table.
 inline constexpr std::uint64_t kMaxTableCells = std::uint64_t{1} << 28;
 
 /// Counts of one family. Cells are flat: parents outermost in the family's order, then the child's value, then the
-/// class (stride 1). Counts are doubles: exact for whole numbers up to 2^53, and the same type serves weighted rows.
+/// class (stride 1). Counts are doubles: exact for integers up to 2^53, and the same type serves weighted rows.
 struct CountTable {
   Family family;
   /// Number of values of each parent, in order, then of the child.

@@ -57,11 +57,12 @@ std::vector<std::vector<double>> equal_width_cuts(std::span<const NumberColumn> 
                                                   std::span<const double> weights = {}, int threads = 1);
 
 /// The bin of every number, and the missing code for NaN. Throws InvalidInput if the cuts do not increase strictly, are
-/// more than the codes can tell apart, or the sizes of x and out differ. Infinities fall into the outer bins.
+/// more than the codes can represent, or the sizes of x and out differ. Infinities fall into the outer bins.
 void apply_cuts(const NumberColumn& x, std::span<const double> cuts, std::span<std::uint8_t> out);
 void apply_cuts(const NumberColumn& x, std::span<const double> cuts, std::span<std::uint16_t> out);
 
-/// Throws InvalidInput unless these are cut points: at most kMaxCuts numbers that increase strictly, none of them NaN.
+/// Throws InvalidInput unless they are valid cut points: at most kMaxCuts numbers that increase strictly, none of them
+/// NaN.
 void check_cuts(std::span<const double> cuts);
 
 }  // namespace tanager

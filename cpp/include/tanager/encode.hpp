@@ -102,8 +102,8 @@ struct FloatMatrix {
   std::ptrdiff_t column_stride = 0;
 };
 
-/// Cuts column j at cuts[j], as apply_cuts does, into out[j], which must be wide for more than kMaxNarrowValues - 1
-/// cuts.
+/// Discretizes column j at cuts[j], as apply_cuts does, into out[j], which must be wide for more than kMaxNarrowValues
+/// - 1 cuts.
 template <class Float>
 void encode_intervals(const FloatMatrix<Float>& matrix, std::span<const std::vector<double>> cuts,
                       std::span<const CodeBuffer> out, int threads = 1);

@@ -52,7 +52,7 @@ class FoldCounter {
               std::span<const std::uint32_t> folds = {});
 
   const Dataset& data() const { return data_; }
-  /// Learning from the given rows; one may come several times. A coding that is given is used as it is, for the
+  /// Learning from the given rows; one may occur several times. A coding that is given is used unchanged, for the
   /// features (none or one per feature, empty where not given) and for the class (empty codes: not given).
   TrainingFold train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features = {},
                      const GivenCoding& classes = {}, int threads = 1) const;
@@ -92,7 +92,7 @@ struct Predictions {
   std::uint32_t n_classes = 0;
   /// The true class of every row; kMissing for a class that the classifier never saw.
   std::span<const Code> truth;
-  /// ln P(class | row), if known: used where a probability is too small for a double, so that it became zero.
+  /// ln P(class | row), if known: used where a probability is too small for a double and became zero.
   std::span<const double> log_probabilities = {};
 };
 

@@ -41,14 +41,14 @@ inline constexpr std::uint64_t kMaxCliqueCells = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kMostCliqueCells = (std::uint64_t{1} << 32) - 1;
 
 /// Exact inference about rows with missing features, given each of the classes. It knows the structure only: the tables
-/// come with every call, so that learners may change them all the time. Where every feature has at most one feature
+/// are arguments of every call, since learners change them all the time. Where every feature has at most one feature
 /// parent, messages pass through the trees; any other structure is compiled into a junction tree for each pattern of
 /// observed features, kept (up to a limit) for the rows to come. All sums are carried as logarithms: nothing
 /// underflows. Immutable but for the plans it keeps, and safe to share between threads.
 class Inference {
  public:
   /// `max_cells`, from 1 to kMostCliqueCells, limits the size of a junction tree: a row that needs more cells is
-  /// refused with CliqueTooLarge, which names the largest clique by the indices of its features.
+  /// rejected with CliqueTooLarge, which names the largest clique by the indices of its features.
   Inference(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
             std::uint64_t max_cells = kMaxCliqueCells);
   ~Inference();

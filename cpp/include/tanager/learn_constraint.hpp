@@ -15,14 +15,14 @@
 namespace tanager {
 
 /// How strongly two variables depend on each other given others. They count as independent where this is at most a
-/// threshold; infinity means that nothing can be told, so that they never do. It must not depend on the order of the
-/// two, nor on that of the others, which are given in increasing order, and several threads may ask at once.
+/// threshold; infinity means that the data are not sufficient, and they never do. It must not depend on the order of
+/// the two, nor on that of the others, which are given in increasing order, and several threads may call it at once.
 using Dependence = std::function<double(std::size_t x, std::size_t y, std::span<const std::size_t> given)>;
 
 /// What strength means, and so its threshold.
 enum class DependenceKind {
   kMutualInformation,  ///< I(X;Y|Z) in nats
-  kG2                  ///< -ln p of the likelihood-ratio (G2) test, so that the threshold is -ln of a significance
+  kG2                  ///< -ln p of the likelihood-ratio (G2) test; the threshold is -ln of a significance
 };
 
 struct DependenceOptions {
@@ -47,7 +47,7 @@ struct DependenceFinding {
 double log_p_value(double g2, double degrees);
 
 /// Dependence as the rows of a data set have it: variables are the features, in order, and then the class. A test uses
-/// the rows in which all its variables are observed. Informations that rounding alone can tell from zero are zero, and
+/// the rows in which all its variables are observed. Informations that differ from zero by rounding alone are zero, and
 /// every result is the same, to the last bit, for any order of columns.
 class RowDependence {
  public:
@@ -113,7 +113,7 @@ struct GraphOptions {
 };
 
 struct LearnedGraph {
-  /// What the tests tell: arcs where all agree on a direction, edges without one elsewhere.
+  /// The result of the tests: arcs where all agree on a direction, edges without one elsewhere.
   PartialDag pattern;
   /// An acyclic graph of the same edges and arcs, if possible without colliders that the pattern does not have.
   std::vector<std::vector<std::size_t>> parents;
@@ -130,8 +130,8 @@ LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependenc
 /// The three-phase algorithm (Cheng, Greiner, Kelly, Bell and Liu 2002; PowerConstructor): a draft of the strongest
 /// dependences, which is a tree unless some are equal; thickening by all pairs that are not found to be separated; and
 /// thinning. Its last step goes through all sets of neighbors, where the authors shrink one set step by step by an
-/// assumption that graphs need not meet (Chickering and Meek 2006). Edges of equal dependence are judged at once, so
-/// that nothing depends on the order of variables. Throws Stopped.
+/// assumption that graphs need not meet (Chickering and Meek 2006). Edges of equal dependence are decided together, so
+/// nothing depends on the order of variables. Throws Stopped.
 LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
                                      int threads = 1);
 
@@ -139,16 +139,16 @@ struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
   /// See DependenceKind. Otherwise it is lowered along a fixed grid, from where nothing depends on anything, as long as
   /// max_parents is met and all tables together have at most kMaxAutomaticCells: until two in a row do not meet these,
-  /// or edges would have to be judged by more than 262,144 sets of one size. The last that met them is taken. Lower
+  /// or edges would need more than 262,144 conditioning sets of one size. The last that met them is taken. Lower
   /// ones might meet them again, since colliders come and go, but their dense graphs would take nearly all of the time.
   std::optional<double> threshold;
-  /// The most parents of a variable. With a given threshold, more are an error.
+  /// Maximum number of parents of a variable. With a given threshold, more are an error.
   std::optional<std::size_t> max_parents = 5;
   std::optional<std::size_t> max_conditioning = 3;
   double min_rows = 5;
-  /// A free direction is from the feature that tells more about the class; then from that of greater entropy, of fewer
-  /// values, with smaller codes in the first row where they differ; features that are equal in all that go by this
-  /// order of all features, or by that of columns.
+  /// A free direction is from the feature with more information about the class; then from that of greater entropy, of
+  /// fewer values, with smaller codes in the first row where they differ; features that are equal in all that go by
+  /// this order of all features, or by that of columns.
   std::vector<std::size_t> tie_order;
   std::function<bool()> keep_going;
 };

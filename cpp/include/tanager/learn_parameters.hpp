@@ -28,7 +28,7 @@ struct DataTemperatureOptions {
   Degrees degrees = Degrees::kLog;
   /// Rows per degree of freedom after which beta has come to 1 - 1/e; if not set, 2 for kLog and 1 for kLinear.
   std::optional<double> n_c;
-  /// Added to every relative frequency before it is tempered, so that no probability is zero. Dividing the frequencies
+  /// Added to every relative frequency before it is tempered; no probability is then zero. Dividing the frequencies
   /// by their new sum would change nothing, since the tempered ones are divided by theirs.
   double added_frequency = 1e-4;
   /// If not empty, the class probabilities themselves.

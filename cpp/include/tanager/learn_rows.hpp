@@ -33,12 +33,12 @@ struct RowJudgment {
 /// The goal as a function of softmax parameters b, theta = e^b / sum of e^b over the values of each distribution
 /// (Greiner, Su, Shen and Zhou 2005, equation 11), with its gradient (proposition 3). The parameters of all families
 /// follow each other in the order of the structure, the class last; each family's are laid out as its table. Missing
-/// cells are summed out exactly. With a class prior given the class distribution does not change; rows of a class that
-/// it makes impossible count for nothing in the conditional likelihood.
+/// values are marginalized exactly. With a class prior given the class distribution does not change; rows of a class
+/// that it makes impossible count for nothing in the conditional likelihood.
 class RowLikelihood {
  public:
   /// Throws InvalidInput if structure, rows and prior do not fit each other. Rows that need more than `max_cells` cells
-  /// of exact inference (as in Inference) are refused when they are evaluated. Columns are not kept.
+  /// of exact inference (as in Inference) are rejected when they are evaluated. Columns are not kept.
   RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior = {},
                 std::uint64_t max_cells = kMaxCliqueCells);
 
@@ -100,13 +100,13 @@ struct EmOptions {
   std::size_t max_iter = 200;
   /// Called now and then, perhaps from several threads; false stops the work. May be empty.
   std::function<bool(const FitProgress&)> keep_going = {};
-  /// What rows with missing cells may need, as in Inference.
+  /// Limit for rows with missing values, as in Inference.
   std::uint64_t max_cells = kMaxCliqueCells;
 };
 
 /// Expectation maximization (Dempster, Laird and Rubin 1977; Lauritzen 1995): expected counts, then the parameters that
-/// suit them best, again and again. The likelihood (with the prior) never falls. `training` is the logarithm of the
-/// likelihood plus alpha times the sum of the logarithms of all parameters.
+/// suit them best, until convergence. The likelihood (with the prior) never decreases. `training` is the logarithm of
+/// the likelihood plus alpha times the sum of the logarithms of all parameters.
 FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options = {}, int threads = 1);
 
 struct ApnOptions {
@@ -125,7 +125,7 @@ struct ApnOptions {
 FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
                        int threads = 1);
 
-/// What tells how many iterations are best for rows held out: their errors, or their conditional log-likelihood (CLL).
+/// Criterion for the number of iterations, on held-out rows: their errors, or their conditional log-likelihood (CLL).
 /// Of equally many errors the last one counts, unless the start is among them: it is left only for what is better.
 enum class TuneBy { kError, kCll };
 /// Of several folds: the iteration where the mean over all is best, or the median of each fold's best.
@@ -153,9 +153,9 @@ struct ElrOptions {
 };
 
 /// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): climbs from available-case estimates to parameters
-/// of greater conditional likelihood, for any structure and rows with missing cells, and stops after as many iterations
-/// as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the start, so that
-/// rows which can be told apart without error do not drive them to infinity.
+/// of greater conditional likelihood, for any structure and rows with missing values, and stops after as many
+/// iterations as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the
+/// start: perfectly separable rows would drive them to infinity.
 FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options = {},
                        int threads = 1);
 

@@ -12,7 +12,7 @@
 
 namespace tanager {
 
-/// Wrapper search for a structure: candidates are judged by cross-validated prediction (Mihaljević, Bielza and
+/// Wrapper search for a structure: candidates are evaluated by cross-validated prediction (Mihaljević, Bielza and
 /// Larrañaga, section 4.4).
 enum class SearchMethod {
   kHillClimb,    ///< add one arc (TAN-HC; with more than one parent allowed, wrapper k-DB): Keogh and Pazzani 2002
@@ -55,7 +55,7 @@ struct SearchOptions {
   /// Of the two arcs between features without feature parents, kHillClimb tries only that from the later to the earlier
   /// one, as bnclassify does: under maximum likelihood both predict the same.
   bool symmetric = false;
-  /// Added to every count of the tables that candidates are judged with.
+  /// Added to every count of the tables that candidates are evaluated with.
   double alpha = 1.0;
   /// If not empty, the class probabilities themselves.
   std::vector<double> class_prior;

@@ -18,7 +18,7 @@ struct ChowLiuOptions {
 };
 
 /// Weight of every pair of features, in the order (0,1), (0,2), ..., (1,2), ...: N I(X;Y|C), less the penalty. With
-/// missing cells I is that of the rows where both are observed, and N counts these under a penalty, all rows without
+/// missing values I is that of the rows where both are observed, and N counts these under a penalty, all rows without
 /// one.
 std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads = 1);
 
@@ -33,7 +33,7 @@ struct KdbOptions {
 /// The k-dependence structure of Sahami's filter (1996): features are ranked by I(X;C), and each takes the up to k
 /// earlier-ranked ones Y with the highest I(X;Y|C), listed in the order of the columns. Ties in the ranking go to the
 /// lowest feature, ties among parents to the one ranked first; informations that differ by less than rounding can
-/// explain (1.5e-11 nats) are tied. With missing cells each information is that of the rows where what it is about is
+/// explain (1.5e-11 nats) are tied. With missing values each information is that of the rows where what it is about is
 /// observed. Needs CountScope::kPairs unless k is 0. The counts of families with two parents and more have to be made
 /// once the structure is known.
 Structure learn_kdb(const CountSet& counts, const KdbOptions& options = {}, int threads = 1);
@@ -48,7 +48,7 @@ struct AcllTreeOptions {
   std::optional<std::size_t> root;
 };
 
-/// What every arc u -> v adds to the score of naive Bayes, [u][v]. The two directions differ. With missing cells it is
+/// What every arc u -> v adds to the score of naive Bayes, [u][v]. The two directions differ. With missing values it is
 /// that of the rows where both are observed, times what all rows weigh over what these do.
 std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions& options = {}, int threads = 1);
 

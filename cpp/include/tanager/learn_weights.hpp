@@ -14,8 +14,8 @@
 
 namespace tanager {
 
-/// Weights in [0, 1] that say how much every feature has to say: the tables are taken to these powers, so that a weight
-/// of one leaves a table as it is and a weight of zero takes the feature out of the prediction.
+/// Weights of features in [0, 1]: the tables are raised to these powers. A weight of one leaves a table unchanged, and
+/// a weight of zero removes the feature from the prediction.
 
 struct TreeDepthOptions {
   std::size_t n_trees = 10;
@@ -28,12 +28,12 @@ struct TreeDepthOptions {
   std::function<bool()> keep_going = {};
 };
 
-/// Learns unpruned classification trees, each from rows of its own, and tells how high up every feature is tested:
+/// Learns unpruned classification trees, each from a bootstrap sample, and returns how high up every feature is tested:
 /// [tree][feature], the least depth at which the tree tests the feature, zero if it does not. Features that the
 /// structure leaves out are in no tree.
 ///
 /// Splits are binary, one value against all others, by information gain. Rows are drawn with probabilities proportional
-/// to their weights. A row whose cell is missing adds nothing to the gain of that feature, and goes where most of the
+/// to their weights. A row whose value is missing adds nothing to the gain of that feature, and goes where most of the
 /// others go. Ties go to the lowest feature, then the lowest value. The result does not depend on the number of
 /// threads. It is empty if keep_going stopped the work. Throws InvalidInput for options without meaning, or if there is
 /// no row to draw.
@@ -75,12 +75,12 @@ struct WanbiaOptions {
 /// What WANBIA minimizes over the weights of naive Bayes, with its gradient (Zaidi, Cerquides, Carman and Webb 2013).
 ///
 /// With t = theta_ick^w_i, a row's posterior is proportional either to P(c) prod_i t / sum_k t (`renormalize`, as in
-/// bnclassify) or to P(c) prod_i t (the paper, where conditional likelihood is concave in the weights if no cell is
+/// bnclassify) or to P(c) prod_i t (the paper, where conditional likelihood is concave in the weights if no value is
 /// missing). Both are what the network from `network` predicts: in the second case its tables are t p_k^(1 - w_i),
 /// normalized, with p_k the share of the value in all classes, which no posterior of a complete row notices, and the
 /// class probabilities take up the normalizers.
-/// A missing cell is summed out, which is exact in both cases: its factor is one in the first, and the normalizer that
-/// the class probabilities took up in the second. Rows count by their weight. Rows of a class that the given class
+/// A missing value is marginalized, which is exact in both cases: its factor is one in the first, and the normalizer
+/// that the class probabilities took up in the second. Rows count by their weight. Rows of a class that the given class
 /// prior makes impossible add nothing to the conditional likelihood.
 class WanbiaObjective {
  public:
@@ -95,7 +95,7 @@ class WanbiaObjective {
   /// The value at some weights, one per feature; that of a feature left out does not matter. Unless it is empty,
   /// `gradient` gets the derivatives. The result does not depend on the number of threads.
   double evaluate(std::span<const double> weights, std::span<double> gradient = {}, int threads = 1) const;
-  /// The network that predicts what `evaluate` judged. Throws InvalidInput if a weight is not in [0, 1], or if class
+  /// The network that predicts what `evaluate` evaluates. Throws InvalidInput if a weight is not in [0, 1], or if class
   /// probabilities that take up the normalizers of very many features are too small for a double.
   Network network(std::span<const double> weights) const;
 

@@ -66,9 +66,9 @@ class Model {
   /// Position of a feature. Throws InvalidInput if there is none of that name.
   std::size_t feature_index(std::string_view name) const;
   /// Code of a value of a feature, kMissing for NaN and for a value never seen in learning. A number given for a
-  /// feature of intervals is cut; text given for a feature of intervals, or whose labels are numbers or booleans, is
-  /// read as one ("3", " +3" and "3.0" all find 3, "true", "True" and "TRUE" find true).
-  /// Allocates nothing.
+  /// feature of intervals is discretized; text given for a feature of intervals, or whose labels are numbers or
+  /// booleans, is read as one ("3", " +3" and "3.0" all find 3, "true", "True" and "TRUE" find true). Allocates
+  /// nothing.
   Code encode(std::size_t feature, std::string_view value) const;
   Code encode(std::size_t feature, double value) const;
   Code encode(std::string_view feature, std::string_view value) const { return encode(feature_index(feature), value); }

@@ -33,8 +33,8 @@ struct Explanation {
   double log_probability = 0;  ///< ln P(case), evidence included
 };
 
-/// Questions to a network. Evidence that has probability zero is refused with InvalidInput, except by
-/// log_probability(); so are codes that a feature does not have, and questions that would take more than `max_cells`
+/// Queries of a network. Evidence that has probability zero is rejected with InvalidInput, except by
+/// log_probability(); so are codes that a feature does not have, and queries that would take more than `max_cells`
 /// cells (from 1 to kMostCliqueCells), naming the features to blame. Immutable and safe to share between threads.
 class Queries {
  public:

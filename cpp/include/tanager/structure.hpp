@@ -41,7 +41,7 @@ class Structure {
   std::optional<Family> class_family() const;
   /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
   const std::vector<std::size_t>& order() const { return order_; }
-  /// How many features of order() come before the class, so that the class comes after its parents and before its
+  /// How many features of order() come before the class: the class comes after its parents and before its
   /// children. Zero if it has no parents.
   std::size_t class_position() const { return class_position_; }
   /// The largest number of feature parents of any feature.

@@ -17,7 +17,7 @@ namespace tanager {
 struct TbmatanOptions {
   /// The prior weighs as much as so many rows, spread evenly over the cells of every table (lambda, equation 24).
   double equivalent_sample_size = 10;
-  /// If set, the factors by which the data change the belief in an edge are confined to [10^-this, 1] (SSTBMATAN,
+  /// If set, the factors by which the data change the weight of an edge are confined to [10^-this, 1] (SSTBMATAN,
   /// equations 25 to 29).
   std::optional<double> stubbornness;
   /// Prior belief in every edge, [u][v], symmetric, up to a factor; zero for an edge that cannot be. Empty: the same
@@ -25,7 +25,7 @@ struct TbmatanOptions {
   std::vector<double> edge_beliefs;
   /// If not empty, the class probabilities themselves.
   std::vector<double> class_prior;
-  /// A row with missing cells is summed over all values they can have while these are at most so many ...
+  /// A row with missing values is summed over all their combinations if there are at most this many ...
   std::uint64_t max_assignments = 4096;
   /// ... and else averaged over so many trees drawn from the posterior, each of which sums them out exactly.
   std::uint32_t n_trees = 200;
