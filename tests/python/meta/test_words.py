@@ -29,7 +29,7 @@ WORDS = {
     r"whole or not at all|as a whole or not": "atomically",
     r"beliefs? in (?:the |an )?edges?": "prior edge weights",
     r"learners that last": "long-running learners",
-    r"log[ _]scores?": "log loss",
+    r"log scores?": "log loss",
     r"pictures?": "plot, figure",
     r"turned arcs?|arcs? (?:are |is )?turned": "reversed",
     r"speaks? (?:for|against)": "contribution",
