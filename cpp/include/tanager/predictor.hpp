@@ -94,7 +94,7 @@ class Predictor {
   Predictor& operator=(const Predictor&) = default;
   Predictor& operator=(Predictor&&) noexcept = default;
 
-  /// The buffers of one kind of predictor; made anew if another kind used the scratch last.
+  /// The buffers of one kind of predictor; created again if another kind used the scratch last.
   template <class Buffers>
   static Buffers& buffers_in(Scratch& scratch) {
     Scratch::Buffers* kept = scratch.buffers_.get();
