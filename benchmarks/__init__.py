@@ -1,3 +1,3 @@
-"""Speed of tanager beside its peers. Run ``python -m benchmarks.speed``."""
+"""Speed of tanager beside other libraries. Run ``python -m benchmarks list``."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measures the speed of tanager beside other libraries and prints ratios, with the targets the project sets itself.
 
 python -m benchmarks list                        groups, suites and benchmarks
-python -m benchmarks run speed --quick           small tables, under a minute; targets are not judged
+python -m benchmarks run speed --quick           small tables, under a minute; targets are not checked
 python -m benchmarks run predict.tan encoding    one benchmark, one suite
 python -m benchmarks compare BEFORE AFTER        files of --json, or folders of them
 python -m benchmarks profile tan-fit             where the time of one call goes, function by function
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("run", help="run benchmarks")
     command.set_defaults(run=run)
     command.add_argument("names", nargs="+", metavar="NAME", help="groups, suites or benchmarks")
-    command.add_argument("--quick", action="store_true", help="small tables, seconds each; targets are not judged")
+    command.add_argument("--quick", action="store_true", help="small tables, seconds each; targets are not checked")
     command.add_argument("--only", type=lambda text: text.split(","), default=[], metavar="A,B", help="of these, some")
     command.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
     command.add_argument(

@@ -5,7 +5,7 @@ python -m experiments all --quick         few tables and draws, within three min
 python -m experiments mfe tbma            some experiments, shown on the terminal
 python -m experiments all --plan          what would be done, and how long that takes
 
-Finished parts are kept in a folder (`--cache`), so that a run that was stopped goes on where it was.
+Finished parts are kept in a folder (`--cache`): a run that was stopped continues where it was.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def document(page: Page, about: Sequence[str]) -> str:
 def at_least_one(text: str) -> int:
     """Read a number of processes."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, but got {text}")
+        raise argparse.ArgumentTypeError(f"expected an integer of at least 1, got {text}")
     return int(text)
 
 
@@ -134,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
         help="do parts again that other code or libraries than the present ones finished",
     )
     found.add_argument("--seed", type=int, default=0, help="seed of all splits and samples (default: 0)")
-    found.add_argument("--plan", action="store_true", help="only tell what would be done")
+    found.add_argument("--plan", action="store_true", help="only list what would be done")
     found.add_argument("--only", nargs="+", metavar="TABLE", help="parts of these tables alone; no report")
     found.add_argument(
         "--trial", action="store_true", help="only the first part of every kind; writes seconds.csv, no report"

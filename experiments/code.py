@@ -17,10 +17,10 @@ from pathlib import Path
 from benchmarks.harness.machine import ROOT
 from experiments.catalog import EXPERIMENTS
 
-#: Modules of tanager and of the experiments that do not change what comes out, by how their names begin.
-SHOWING = ("_plot", "_layout", "plotting", "_dot", "_average_html", "_explanation", "_demo", "_model_summary")
+#: Folders and modules of tanager, and modules of the experiments, that do not change what comes out.
+SHOWING = {"plotting", "_layout", "_report", "explain", "interop", "cli", "_html.py", "_summary.py"}
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
-REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "catalog", "gist")
+REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "catalog")
 
 
 def digest_of_code(experiment: str) -> str:
@@ -46,8 +46,9 @@ def digest_of_tanager() -> str:
     for folder in ("cpp/include", "cpp/src", "python/bindings"):
         for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
             found.update(path.read_bytes())
-    for path in sorted((ROOT / "python" / "tanager").glob("*.py")):
-        if not path.name.startswith(SHOWING):
+    package = ROOT / "python" / "tanager"
+    for path in sorted(package.rglob("*.py")):
+        if not SHOWING.intersection(path.relative_to(package).parts):
             found.update(meaning(path).encode())
     return found.hexdigest()
 

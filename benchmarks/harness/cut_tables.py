@@ -1,4 +1,4 @@
-"""Published tables in which everything is a code: numbers in intervals, missing cells as a value of their own.
+"""Published tables in which everything is a code: numbers in intervals, missing values as one more value.
 
 Features that have one value in the whole table, and identifiers, are left out.
 """
@@ -26,14 +26,14 @@ IDENTIFIERS = {"breast-id": ("Id",)}
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table before numbers are cut.
+    """A table before numbers are discretized.
 
     Attributes
     ----------
     numbers : ndarray of float64 of shape (n_rows, n_numeric)
-        NaN where a cell is missing.
+        NaN where a value is missing.
     codes : ndarray of int8 of shape (n_rows, n_nominal)
-        The other columns; a missing cell has a code of its own.
+        The other columns; a missing value has its own code.
     n_values : list of int
         How many values each of the other columns has in the whole table.
     y : ndarray of int8 of shape (n_rows,)

@@ -17,7 +17,7 @@ class PeakMemory:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Watch a block; `extra` then holds the rise in bytes, or None where the kernel does not tell."""
+        """Watch a block; `extra` then holds the rise in bytes, or None where the kernel does not report it."""
         gc.collect()
         # Memory that was freed but kept by the allocator would hide what the block really needs.
         _trim_heap()

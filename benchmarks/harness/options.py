@@ -17,9 +17,9 @@ class Options:
     repeats: int = 7
     #: Seconds for a figure that is a short call repeated.
     seconds: float = 1.0
-    #: Seconds each slow peer may spend per model.
+    #: Seconds each slow library may spend per model.
     peer_seconds: float = 90.0
-    #: Folder of the built C++ benchmark programs, for figures that only they can tell.
+    #: Folder of the built C++ benchmark programs, for figures that only they measure.
     programs: Path | None = None
     #: Rows of the Parquet table of streams, what its values are, and where it is made.
     rows: int = 10_000_000

@@ -33,12 +33,12 @@ class Figure:
     at_least: float | None = None
     at_most: float | None = None
     remark: str = ""
-    judged: bool = True
+    checked: bool = True
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is reached; None without a target, without a value, or where the run cannot judge."""
-        if self.value is None or not self.judged or (self.at_least is None and self.at_most is None):
+        """Whether the target is reached; None without a target, without a value, or where the run cannot decide."""
+        if self.value is None or not self.checked or (self.at_least is None and self.at_most is None):
             return None
         return (self.at_least is None or self.value >= self.at_least) and (
             self.at_most is None or self.value <= self.at_most
@@ -56,7 +56,7 @@ class Figure:
             return "met" if self.met else "NOT MET"
         if not self.target:
             return ""
-        return "not judged" if self.value is not None else "n/a"
+        return "not checked" if self.value is not None else "n/a"
 
 
 @dataclass
@@ -65,12 +65,12 @@ class Report:
 
     Parameters
     ----------
-    judge : bool
-        False where the tables are too small to say anything about targets (a quick run).
+    checks_targets : bool
+        False where the tables are too small for the targets (a quick run).
     """
 
     facts: dict[str, str]
-    judge: bool = True
+    checks_targets: bool = True
     tables: list[dict[str, Any]] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
     _benchmark: str = ""
@@ -100,7 +100,7 @@ class Report:
 
     def figure(self, what: str, value: float | None, unit: str, **rest: Any) -> None:
         """Keep a figure; `at_least` or `at_most` gives its target, `remark` a word on it."""
-        figure = Figure(self._benchmark, what, value, unit, **{"judged": self.judge, **rest})
+        figure = Figure(self._benchmark, what, value, unit, **{"checked": self.checks_targets, **rest})
         self.figures.append(figure)
         if not figure.target:
             print(f"  {what}: {number(value)} {unit}  {figure.remark}".rstrip(), flush=True)

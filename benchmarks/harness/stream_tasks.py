@@ -1,4 +1,4 @@
-"""What the suite `streams` runs in processes of its own: one task, then its times and its memory as a line of JSON."""
+"""What the suite `streams` runs in separate processes: one task, then its times and its memory as a line of JSON."""
 
 from __future__ import annotations
 

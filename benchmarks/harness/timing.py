@@ -17,7 +17,7 @@ from benchmarks.harness.machine import idle_share
 class Timing:
     """Best of several repeats, in seconds.
 
-    `cpu` is the CPU time of the whole process, all of its threads, so that nobody gains by a hidden thread. On a busy
+    `cpu` is the CPU time of the whole process, all of its threads: nobody gains by a hidden thread. On a busy
     machine it is the trustworthy one; with one thread on an idle machine both agree.
     """
 
@@ -29,7 +29,7 @@ class Timing:
 
 
 def race(contenders: Mapping[str, Callable[[], object]], repeats: int, warm_up: bool = True) -> dict[str, Timing]:
-    """Time contenders in turns, so that a burst of other load hits all of them alike, and keep the best of each."""
+    """Time contenders in turns: a burst of other load affects all of them alike. Returns the best of each."""
     best = {name: Timing(float("inf"), float("inf")) for name in contenders}
     for turn in range(-1 if warm_up else 0, repeats):
         for name, run in contenders.items():
@@ -62,7 +62,7 @@ def race_when_quiet(
     A program that holds a core spoils any gain, so a look at the machine goes before every try, and the best of the
     tries on an idle machine counts. Without any, the times are those of a busy one. Even a machine that looks idle may
     have less to give than two cores, where another guest has one of them or both are threads of one core: a pure loop,
-    timed in the same turns, tells how much there was.
+    timed in the same turns, shows how much there was.
     """
     contenders = {
         "one thread": single,
@@ -159,7 +159,7 @@ def best_call(run: Callable[[], object], seconds: float = 0.5) -> Timing:
 
 
 def race_calls(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Timing]:
-    """Time short calls in turns, so many at a time that the clock can tell; the best turn of each counts."""
+    """Time short calls in turns, so many at a time that the clock can measure it; the best turn of each counts."""
     calls = {name: _calls_per_turn(run) for name, run in runs.items()}
     batches = {name: partial(_repeat, run, calls[name]) for name, run in runs.items()}
     return {name: timing.scaled(1 / calls[name]) for name, timing in race(batches, 5 * repeats).items()}

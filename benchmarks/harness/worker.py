@@ -1,6 +1,6 @@
-"""Child processes: slow peers under a time limit, and peak memory from a clean start.
+"""Child processes: slow libraries under a time limit, and peak memory from a clean start.
 
-``python -m benchmarks.harness.worker TASK REQUEST FILE`` appends one JSON line to FILE as soon as each figure is known, so that
+``python -m benchmarks.harness.worker TASK REQUEST FILE`` appends one JSON line to FILE as soon as each figure is known:
 nothing is lost when the time limit ends the process.
 """
 
@@ -98,7 +98,7 @@ def _climb(what: str, run: Callable[[int], object], bounds: tuple[int, int], end
         more = min(all_rows, rows * (2 if last_rows == 0 else 5))
         slope = max(timing.wall - last_wall, 0.0) / (rows - last_rows)
         expected = (timing.wall + slope * (more - rows)) * _SAFETY
-        # Two sizes are always tried: one alone could not tell the fixed cost from the cost of rows.
+        # Two sizes are always tried: one alone cannot separate the fixed cost from the cost of rows.
         if rows == all_rows or (last_rows > 0 and time.perf_counter() + expected > end):
             return
         last_rows, last_wall = rows, timing.wall
@@ -122,7 +122,7 @@ TASKS = {"time_peer": time_peer, "peak_memory": peak_memory}
 
 def main(task: str, request: str, answers: str) -> None:
     """Run one task and append its answers to the file."""
-    warnings.simplefilter("ignore")  # the peers' own; standard error is for what goes wrong
+    warnings.simplefilter("ignore")  # those of the other libraries; standard error is for what goes wrong
     with Path(answers).open("a", encoding="utf-8") as file:
 
         def report(**answer: Any) -> None:

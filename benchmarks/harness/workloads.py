@@ -33,7 +33,7 @@ AODE = Workload(rows=100_000, features=30, values=4, classes=2, tree=True)
 # The frame of strings: as many cells as a user's table of a few hundred megabytes, arity as usual for categories.
 STRINGS = Workload(rows=200_000, features=20, values=8, classes=2, tree=False)
 
-#: What a quick run measures instead; fewer features too, where a peer's cost hardly depends on the rows.
+#: What a quick run measures instead; fewer features too, where another library's cost hardly depends on the rows.
 QUICK = {
     NAIVE_BAYES: replace(NAIVE_BAYES, rows=50_000),
     TAN: replace(TAN, rows=10_000, features=20),

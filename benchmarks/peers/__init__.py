@@ -1,7 +1,7 @@
-"""The peers: one plug-in module each.
+"""Other libraries: one plug-in module each.
 
 A plug-in defines ``PEER``, a :class:`Peer`, and imports its library only inside the functions that use it. Every module
-of this package is a plug-in, so a new peer is one new file.
+of this package is a plug-in, so a new library is one new file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Peer:
     requires: str
     #: "naive_bayes" or "tan" -> makes an unfitted classifier of the settings nearest to tanager's defaults.
     models: Mapping[str, Callable[[], Contender]] = field(default_factory=dict)
-    #: Slow peers run in a child process with a time limit, on as many rows as the limit allows.
+    #: Slow libraries run in a child process with a time limit, on as many rows as the limit allows.
     slow: bool = True
     #: How far its posteriors may differ from tanager's if it learns the same model; None if it learns another.
     agrees_to: float | None = None
@@ -49,7 +49,7 @@ def all_peers() -> dict[str, Peer]:
 
 
 def peers_for(model: str) -> dict[str, Peer]:
-    """The installed peers that offer a model."""
+    """The installed libraries that offer a model."""
     return {name: peer for name, peer in all_peers().items() if model in peer.models and peer.is_installed()}
 
 

@@ -40,7 +40,7 @@ def aode(report: Report, options: Options) -> None:
     if table is not None:
         timing = best_within(partial(fit_and_predict, table.X, table.y), 20 * options.seconds, 3 * options.repeats)
         rows = [Row("tanager", timing), Row("bnclassify 0.4.8", Timing(*[BNCLASSIFY_LETTER] * 2), RECORDED)]
-        report.table("fit and predict_proba, letter", rows if report.judge else rows[:1])
+        report.table("fit and predict_proba, letter", rows if report.checks_targets else rows[:1])
         ratio = BNCLASSIFY_LETTER / timing.cpu
         report.figure("letter, times faster than bnclassify", ratio, "x", at_least=20, remark=RECORDED)
 
@@ -52,7 +52,7 @@ def aode(report: Report, options: Options) -> None:
     times = race(calls, options.repeats)
     for position, what in enumerate(calls):
         rows = [Row("tanager", times[what], _rows_per_second(what, work.rows / times[what].cpu))]
-        for name, recorded in RECORDED_SPEED.items() if report.judge else ():
+        for name, recorded in RECORDED_SPEED.items() if report.checks_targets else ():
             seconds = recorded[position] if what == "fit" else work.rows / recorded[position]
             rows.append(
                 Row(
@@ -80,7 +80,7 @@ TABLES = (
 #: Enough to see that all works.
 QUICK_TABLES = ("car", "vote", "letter")
 #: Large ones, where much is asked.
-JUDGED = ("chess", "letter")
+LARGE = ("chess", "letter")
 #: Rows to predict, the table's own again and again, and determinants that NumPy gets at a time.
 ROWS, MATRICES = 20_000, 1_000
 
@@ -110,9 +110,9 @@ def prediction(report: Report, options: Options) -> None:
         size = (str(table.X.shape[1]), str(len(clf.classes_)))
         speeds = (seconds(whole), seconds(core), seconds(theirs), number(n_rows / times["whole"].cpu))
         lines.append((table.name, *size, *how, *speeds, f"{number(theirs / whole)} x"))
-        target = 20 if table.name in JUDGED else 1
+        target = 20 if table.name in LARGE else 1
         report.figure(f"{table.name}, determinants per second, times slogdet's", theirs / whole, "x", at_least=target)
-        if table.name in JUDGED:
+        if table.name in LARGE:
             report.figure(f"{table.name}, predict_proba", n_rows / times["whole"].cpu, "rows/s", at_least=1_000_000)
     print_columns(lines, "lrrlrrrrrrr")
 
@@ -131,7 +131,7 @@ def many_digits(report: Report, options: Options) -> None:
         context, matrix = _exact_laplacian(clf)
         theirs = best_within(partial(context.det, matrix), 2 * options.seconds, 3).cpu
         lines.append((table.name, f"{context.dps:,}", seconds(theirs), seconds(own), f"{number(theirs / own)} x"))
-        if table.name in JUDGED:
+        if table.name in LARGE:
             what = f"{table.name}, determinants per second, times mpmath's"
             report.figure(what, theirs / own, "x", at_least=100_000, remark=backend)
     print_columns(lines, "lrrrr")
@@ -155,7 +155,7 @@ def learning(report: Report, options: Options) -> None:
 
 
 def laplacians(n: int, times: int) -> NDArray[np.float64]:
-    """Matrices of the size that n features need, from weights that are harmless: what they hold is not judged here."""
+    """Matrices of the size that n features need, from weights that are harmless: their values do not matter here."""
     weights = np.random.default_rng(n).uniform(0.5, 2.0, (times, n, n))
     weights += weights.transpose(0, 2, 1)
     diagonal = np.einsum("kij->ki", weights)
@@ -261,7 +261,7 @@ def _growth_line(name: str, X: NDArray[Any], y: NDArray[Any], options: Options) 
 
 
 def wide(report: Report, options: Options) -> None:
-    """Fit and predict wide tables, each in a fresh process, and tell time and memory or the error."""
+    """Fit and predict wide tables, each in a fresh process, and report time and memory or the error."""
     title = f"{WIDE_ROWS:,} rows x 2 values, 2 classes: each feature depends on an earlier one, or on the class alone"
     report.begin("wide", title)
     lines = [("", "n", "fit", "predict_proba, a row", "memory beyond the table", "")]
@@ -295,7 +295,7 @@ def _wide_in_child(n: int, tree: bool) -> dict[str, Any]:
 
 
 def measure_wide(n: int, tree: bool) -> dict[str, Any]:
-    """Fit and predict one wide table, and tell what it took."""
+    """Fit and predict one wide table, and return what it took."""
     import tanager as tg
 
     X, y = sample(Workload(rows=WIDE_ROWS, features=n, values=2, classes=2, tree=tree))

@@ -83,7 +83,7 @@ def two_threads(
     """Report the wall time of one thread over that of two, and what a pure loop gains in the same turns.
 
     A gain needs no witness. But that there was none says nothing of a machine without two cores to give, which is what
-    the pure loop tells, or of one that never was idle.
+    the pure loop shows, or of one that never was idle.
     """
     times, idle = race_when_quiet(single, double, 20 * options.seconds)
     report.table(name, [Row(n, t) for n, t in times.items()])
@@ -93,8 +93,8 @@ def two_threads(
     if idle and ceiling < TWO_CORES and at_least is not None and gain < at_least:
         why = "; the machine never had two cores to give"
     remark = f"a pure loop: {ceiling:.2f} x{why}"
-    judged = report.judge and not why
-    report.figure(f"{name}, two threads", gain, "x", judged=judged, remark=remark, at_least=at_least)
+    checked = report.checks_targets and not why
+    report.figure(f"{name}, two threads", gain, "x", checked=checked, remark=remark, at_least=at_least)
 
 
 def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:

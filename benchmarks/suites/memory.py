@@ -13,7 +13,7 @@ from benchmarks.peers import peers_for
 
 def memory(report: Report, options: Options) -> None:
     """The rise of the resident memory during fit, in units of the encoded table (one byte per cell)."""
-    # One table for both models: large, so that a few stray megabytes of the interpreter do not count.
+    # One table for both models: large enough that a few stray megabytes of the interpreter do not count.
     work = NAIVE_BAYES if not options.quick else NAIVE_BAYES.with_rows(200_000)
     encoded = work.rows * (work.features + 1)
     report.begin("memory", f"fit on {work} in a fresh process; the encoded table has {encoded / 1e6:.0f} MB")
@@ -24,7 +24,7 @@ def memory(report: Report, options: Options) -> None:
             answers, why = run_child("peak_memory", {"who": who, "model": model, "work": asdict(work)}, 120)
             extra = answers[0]["extra"] if answers else None
             if extra is None:
-                why = why or "this system does not tell"
+                why = why or "this system does not report it"
                 lines.append((title, name, "n/a", "n/a", why))
             else:
                 lines.append((title, name, f"{extra / 1e6:.1f} MB", f"{extra / encoded:.2f} x", ""))

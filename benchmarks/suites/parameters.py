@@ -45,17 +45,17 @@ def estimates(report: Report, options: Options) -> None:
         models, tables = _from_counts(table, structure, names)
         _beside_dirichlet(report, options, f"{structure}, fit", _fits(table, structure, names))
         _beside_dirichlet(report, options, f"{structure}, model from the same counts", models)
-        _beside_dirichlet(report, options, f"{structure}, tables from the same counts", tables, judged=False)
+        _beside_dirichlet(report, options, f"{structure}, tables from the same counts", tables, checked=False)
 
 
 def _beside_dirichlet(
-    report: Report, options: Options, what: str, runs: Mapping[str, Run], judged: bool = True
+    report: Report, options: Options, what: str, runs: Mapping[str, Run], checked: bool = True
 ) -> None:
     times = race_calls(runs, options.repeats)
     report.table(what, [Row(name, timing) for name, timing in times.items()])
     for name, timing in times.items():
         if name != BASE:
-            target = {"at_most": 1.2} if judged and name in AS_FAST_AS_DIRICHLET else {}
+            target = {"at_most": 1.2} if checked and name in AS_FAST_AS_DIRICHLET else {}
             report.figure(f"{what}: {name}, times Dirichlet", timing.cpu / times[BASE].cpu, "x", **target)
 
 
@@ -128,11 +128,11 @@ def weights(report: Report, options: Options) -> None:
 LETTER_ROWS = 15_000
 #: The share of cells that is removed from chess.
 MISSING = 0.25
-#: Rows of chess that peers get: pyAgrum needs a second for every two hundred, pgmpy for every five.
+#: Rows of chess that other libraries get: pyAgrum needs a second for every two hundred, pgmpy for every five.
 AGRUM_ROWS, PGMPY_ROWS = 400, 10
-#: pgmpy's EM drops rows with missing cells, unless whole features are missing: every fourth is, which is as many cells.
+#: pgmpy's EM drops rows with missing values, unless whole features are missing: every fourth is, which is as many values.
 LATENT = 4
-#: How much faster than peers EM promises to be, and how much slower than scikit-learn logistic regression may be.
+#: How much faster than other libraries EM promises to be, and how much slower than scikit-learn logistic regression may be.
 TIMES_FASTER_EM, MOST_TIMES_REGRESSION = 100.0, 2.0
 
 
@@ -182,7 +182,7 @@ def _beside_peer(
     table: CodedTable,
     parents: Any,
 ) -> None:
-    """EM on the same structure and the same cells, by tanager on all rows and by a peer on some."""
+    """EM on the same structure and the same values, by tanager on all rows and by another library on some."""
     if importlib.util.find_spec(who) is None:
         report.figure(f"EM, times faster than {who}", None, "x", at_least=TIMES_FASTER_EM, remark="not installed")
         return
@@ -247,7 +247,7 @@ def _quiet(call: Callable[..., Any], *given: Any) -> Any:
 
 
 def _dataset(X: NDArray[np.int8], y: NDArray[np.int8], sizes: list[int] | None = None) -> Any:
-    """All columns as codes; -1 is a missing cell, which is 255 without a sign."""
+    """All columns as codes; -1 is a missing value, which is 255 without a sign."""
     columns = [np.ascontiguousarray(column).view(np.uint8) for column in X.T]
     sizes = sizes or [int(column.max()) + 1 for column in X.T]
     return _core().Dataset(columns, sizes, np.ascontiguousarray(y).view(np.uint8), int(y.max()) + 1)

@@ -1,4 +1,4 @@
-"""Naive Bayes and TAN end to end, as a user calls them, beside the peers."""
+"""Naive Bayes and TAN end to end, as a user calls them, beside other libraries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from benchmarks.peers.onehot_blas import OneHotTan
 
 #: Weka 3.6.14's TAN on this table, measured once on other hardware: an order of magnitude, not a race.
 WEKA_TAN_FIT = 4.8
-#: The share of cells that is removed from chess, and rows with missing cells that are to be predicted in a second.
+#: The share of cells that is removed from chess, and rows with missing values that are to be predicted in a second.
 MISSING, PREDICTED = 0.25, 300_000
 
 
@@ -95,7 +95,9 @@ def one_row(report: Report, options: Options) -> None:
         if inside is None and options.programs:
             label = f"{'TAN' if work.tree else 'NB'} {work.features},{work.values},{work.classes}"
             inside, how = _seconds_of_program(options.programs, label), "timed by the program benchmark_prediction"
-        how = "no timing hook; --programs DIR lets the program benchmark_prediction tell" if inside is None else how
+        how = (
+            "no timing hook; --programs DIR lets the program benchmark_prediction measure it" if inside is None else how
+        )
         value = None if inside is None else inside * 1e6
         report.figure(f"{title}, the C++ call", value, "us", at_most=0.3, remark=how)
 
@@ -138,7 +140,7 @@ def _seconds_of_program(folder: Path, label: str) -> float | None:
 def _race_fast(
     model: str, X: NDArray[Any], y: NDArray[Any], repeats: int, extra: Mapping[str, Contender] | None = None
 ) -> tuple[dict[tuple[str, str], Timing], dict[str, Contender]]:
-    """Times of tanager and the fast peers by (name, "fit" or "predict_proba"), and the fitted models."""
+    """Times of tanager and the fast libraries by (name, "fit" or "predict_proba"), and the fitted models."""
     models: dict[str, Contender] = {"tanager": make("tanager", model)}
     for name, peer in peers_for(model).items():
         if not peer.slow:
@@ -151,7 +153,7 @@ def _race_fast(
 
 
 def _time_slow(model: str, work: Workload, options: Options) -> dict[tuple[str, str], tuple[Timing | None, str]]:
-    """Times of the slow peers, brought to all rows, with a word on how they were got."""
+    """Times of the slow libraries, extrapolated to all rows, with a remark on how."""
     times: dict[tuple[str, str], tuple[Timing | None, str]] = {}
     for name, peer in peers_for(model).items():
         if peer.slow:
@@ -198,14 +200,14 @@ def _tables(
 
 
 def _agreement(report: Report, models: dict[str, Contender], X: NDArray[Any]) -> None:
-    """Peers that learn the same model must give the same posteriors, or the race means nothing."""
+    """Libraries that fit the same model must give the same posteriors, or the race means nothing."""
     own = models["tanager"].predict_proba(X[:10_000])
     limits = {peer.name: peer.agrees_to for kind in ("naive_bayes", "tan") for peer in peers_for(kind).values()}
     for name, model in models.items():
         limit = limits.get(name)
         if limit is not None:
             difference = float(np.abs(model.predict_proba(X[:10_000]) - own).max())
-            report.figure(f"largest difference of posteriors from {name}", difference, "", at_most=limit, judged=True)
+            report.figure(f"largest difference of posteriors from {name}", difference, "", at_most=limit, checked=True)
 
 
 BENCHMARKS = {"naive-bayes": naive_bayes, "tan": tan, "one-row": one_row, "missing-values": missing_values}

@@ -116,7 +116,7 @@ COMMANDS = {
 
 
 def _command(task: str, folder: Path) -> dict[str, Any]:
-    """Run a command of the command line, and tell its times and its peak of memory."""
+    """Run a command of the command line, and return its times and peak memory."""
     start = time.perf_counter()
     program = "import sys; from tanager.cli import main; sys.exit(main())"
     environment = {k: v for k, v in child_environment().items() if k not in ONE_THREAD}
@@ -128,7 +128,7 @@ def _command(task: str, folder: Path) -> dict[str, Any]:
     if child.returncode:
         raise RuntimeError(f"{task} failed with exit code {child.returncode}")
     wall = time.perf_counter() - start
-    # Where the time goes is found out in a run of its own, since that takes time, too.
+    # Where the time goes is found out in a separate run, since that takes time, too.
     share = _child(["command", *COMMANDS[task].split()], folder)["share"]
     return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 1024, "share": share}
 

@@ -73,7 +73,7 @@ def cross_validation(report: Report, options: Options) -> None:
         for scoring in (("accuracy",), ("accuracy", "log_loss")):
             run = partial(cross_validate, TANClassifier(n_jobs=1), table.X, table.y, scoring=scoring, random_state=0)
             row = Row("tanager", best_within(run, 20 * options.seconds, 3 * options.repeats))
-            # R tells the accuracy and nothing else.
+            # R reports the accuracy and nothing else.
             recorded = seconds if len(scoring) == 1 else None
             _compare(report, f"{what}: {', '.join(scoring)}", row, recorded, at_least=200)
 
@@ -130,7 +130,7 @@ def _measure(run: Callable[[], Any], options: Options) -> tuple[Timing, str]:
 
 def _compare(report: Report, what: str, row: Row, recorded: float | None, at_least: float) -> None:
     rows = [row]
-    if recorded is not None and report.judge:  # R's seconds are those of the whole table
+    if recorded is not None and report.checks_targets:  # R's seconds are those of the whole table
         rows.append(Row("bnclassify 0.4.8", Timing(recorded, recorded), RECORDED))
     report.table(what, rows)
     if row.timing and recorded is not None:

@@ -36,6 +36,8 @@ from experiments.paired import compare, corrected_p, ranks
 from experiments.plan import Plan
 from experiments.runner import Cache, Part, Results, Row
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _own_style():

@@ -9,6 +9,8 @@ from report_browser import Page, chromium
 
 import tanager as tg
 
+pytestmark = pytest.mark.browser
+
 N_FEATURES, N_EVIDENCES = 16, 50
 
 

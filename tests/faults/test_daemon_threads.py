@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # Every thread repeats one call until the process ends. The main thread leaves after a while, in the middle of them.
 PROGRAM = """
 import sys, threading, time, warnings

@@ -17,7 +17,10 @@ import pytest
 import tanager as tg
 
 FAULTS = Path(__file__).resolve().parent
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and its kin are those of Linux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and its kin are those of Linux"),
+]
 
 
 @pytest.fixture(scope="module")

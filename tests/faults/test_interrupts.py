@@ -14,6 +14,8 @@ import tanager as tg
 from tanager._utils.progress import stopping
 from tanager.evaluation import _counted_folds
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("ctrl_c.py")
 
 

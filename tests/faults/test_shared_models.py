@@ -13,6 +13,7 @@ import pytest
 import tanager as tg
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system"),
     pytest.mark.filterwarnings("ignore"),  # of approximate answers, and of forks beside threads
 ]

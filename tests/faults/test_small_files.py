@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("small_files.py")
 MOST_SECONDS, MOST_MEGABYTES = 10, 1000
 

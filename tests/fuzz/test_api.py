@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hypothesis
+import pytest
 from api_machine import Api
+
+pytestmark = pytest.mark.slow
 
 Api.TestCase.settings = hypothesis.settings(
     max_examples=120,

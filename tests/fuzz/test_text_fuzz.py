@@ -10,6 +10,8 @@ import fuzz_xmlbif
 import pytest
 from python_target import inputs
 
+pytestmark = pytest.mark.slow
+
 #: A few seconds.
 RUNS = 2500
 

@@ -344,6 +344,7 @@ def same_model(a, b, X):
 
 @settings(deadline=None, max_examples=40)
 @given(data=hs.data())
+@pytest.mark.slow
 def test_parts_equal_the_whole(data):
     rows = data.draw(hs.integers(2, 60))
     features = data.draw(hs.integers(1, 4))
@@ -357,6 +358,7 @@ def test_parts_equal_the_whole(data):
         same_model(whole, parts, X)
 
 
+@pytest.mark.slow
 def test_parts_equal_the_whole_at_size():
     X, y = random_table(rows=5_000, features=4, values=300)  # more values than a byte can hold
     whole = tg.TANClassifier().fit(X, y)
@@ -421,6 +423,7 @@ def test_pipelines_and_searches():
     assert cross_val_score(make_pipeline(tg.TANClassifier()), X, y, cv=3).mean() > 0.6
 
 
+@pytest.mark.slow
 def test_a_million_rows():
     X, y = random_table(rows=1000, features=5)
     clf = tg.TANClassifier(n_jobs=-1).fit(np.tile(X.astype(np.int8), (1000, 1)), np.tile(y, 1000))

@@ -175,6 +175,7 @@ def test_a_long_class_label_takes_no_memory_per_row(run, tmp_path):
     assert (tmp_path / "p.csv").read_text().count("\n") == 20_002
 
 
+@pytest.mark.slow
 def test_many_rows_go_through_in_bounded_memory(tmp_path):
     n = 300_000
     data = tg.datasets.load("tic-tac-toe", as_frame=True)

@@ -12,7 +12,10 @@ import pytest
 
 import tanager as tg
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX systems")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX systems"),
+]
 
 ROWS = b"sky,wind\n" + b"sun,1\n" * 10
 

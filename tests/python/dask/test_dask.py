@@ -24,7 +24,7 @@ from tanager import parameters as pr
 from tanager import structure as sr
 
 # Some tests run in this process while a cluster waits for others, which older versions of Dask warn of.
-pytestmark = pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")]
 
 
 @pytest.fixture(scope="module")

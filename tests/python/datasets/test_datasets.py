@@ -79,6 +79,7 @@ def test_the_published_mofn_ends_with_the_complete_table(shared):
     assert data.feature_names == list(table.columns[:-1])
 
 
+@pytest.mark.slow
 def test_tic_tac_toe_is_all_games_played_to_their_end():
     lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
     ends = set()

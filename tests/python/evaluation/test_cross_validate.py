@@ -298,6 +298,7 @@ def test_several_classifiers_are_judged_as_each_alone(counted):
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
+@pytest.mark.slow
 def test_threads_and_processes_change_nothing(n_jobs):
     clfs = {"tan": tg.TANClassifier(n_jobs=2), "bernoulli": BernoulliNB()}
     one, many = (cross_validate(clfs, INTEGERS, Y, cv=FOLDS, scoring=list(SCORES), n_jobs=n) for n in (None, n_jobs))

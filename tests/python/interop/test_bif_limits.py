@@ -13,6 +13,8 @@ import pytest
 import tanager as tg
 from tanager import interop
 
+pytestmark = pytest.mark.slow
+
 HALVES = "table 0.5 0.5;"
 
 

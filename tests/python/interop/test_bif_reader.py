@@ -337,6 +337,7 @@ def test_short_texts_cannot_fill_the_memory() -> None:
     ["{" * 300_000, "(" * 300_000 + "{", "network n {" + "property " * 50_000, "variable a { type discrete [ 2 ] {" + "[1," * 100_000,
      HEAD + GOOD_A + "probability ( b | a ) { (" + "x," * 100_000 + "}", "/* */ " * 50_000 + "{", 'variable a { property "' + '" "' * 50_000 + "};"],
 )  # fmt: skip
+@pytest.mark.slow
 def test_long_nonsense_is_refused_at_once(text: str) -> None:
     started = time.process_time()
     with pytest.raises(ValueError, match=r"^line \d+: .{1,200}$"):

@@ -119,6 +119,7 @@ def check_routes(layout, widths, heights):
 
 
 @pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.slow
 def test_nothing_overlaps_and_arcs_lead_down(name):
     parents = GRAPHS[name]
     widths, heights = widths_of(len(parents)), [HEIGHT] * len(parents)
@@ -173,6 +174,7 @@ def fewest(graph):
     return min(crossings([list(layer) for layer in choice], graph.below) for choice in product(*orders))
 
 
+@pytest.mark.slow
 def test_crossings_beside_those_of_all_orders():
     found = []
     for seed in range(40):

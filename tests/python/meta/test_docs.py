@@ -102,6 +102,7 @@ def test_the_reference_is_up_to_date():
     assert [name for name in pages if kept[name] != pages[name]] == [], "run python -m docs.make_reference"
 
 
+@pytest.mark.slow
 def test_methods_can_do_what_the_page_says():
     page = abilities.PAGE.read_text(encoding="utf-8")
     assert page == abilities.with_tables(page), "run python -m docs.make_reference"

@@ -163,6 +163,7 @@ int main() {
 
 
 @pytest.mark.usefixtures("distribution")
+@pytest.mark.cpp
 def test_another_wheel_finds_the_library_with_no_path_given(tmp_path: Path, cmake_bin: Path) -> None:
     pytest.importorskip("scikit_build_core")
     version = ".".join(tanager.__version__.split(".")[:2])

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from cmake_helpers import run
 from paths import ROOT
+
+pytestmark = pytest.mark.cpp
 
 
 def test_all_cpp_tests_pass(cpp_build: Path, cmake_bin: Path) -> None:

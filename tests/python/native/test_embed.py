@@ -16,6 +16,8 @@ from cmake_helpers import ROOT, build, configure, installed_library, run
 
 import tanager
 
+pytestmark = pytest.mark.cpp
+
 PROGRAM = ROOT / "tests" / "embed"
 
 

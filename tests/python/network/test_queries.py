@@ -93,6 +93,7 @@ def restricted(joint: Joint, codes: npt.NDArray[np.uint16], target: int | None) 
 
 @settings(max_examples=1200, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
+@pytest.mark.slow
 def test_answers_match_the_full_joint(seed: int) -> None:
     random = np.random.default_rng(seed)
     joint = draw_joint(random)

@@ -191,6 +191,7 @@ def rooted_trees(n):
         )
     )
 )
+@pytest.mark.slow
 def test_branchings_are_the_best_of_all_rooted_trees(weights):
     weights = np.array(weights, dtype=float)
     n = len(weights)

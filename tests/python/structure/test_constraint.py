@@ -247,6 +247,7 @@ clf.fit(X, y)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
 @pytest.mark.parametrize(("name", "n_jobs"), [("ConstraintAugmented", 1), ("ThreePhase", 2)])
+@pytest.mark.slow
 def test_ctrl_c_ends_the_tests(name, n_jobs):
     assert interrupted(LONG.format(name, n_jobs), after=1) == "KeyboardInterrupt"
 

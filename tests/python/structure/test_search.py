@@ -20,6 +20,8 @@ from search_reference import Outcome, Parents, Problem, Search, Undecided
 import tanager as tg
 from tanager import structure as st
 
+pytestmark = pytest.mark.slow
+
 LEARNERS = {
     "hill-climb": st.HillClimb,
     "super-parent": st.SuperParent,

@@ -154,6 +154,7 @@ print(time.monotonic() - began, clf.search_trace_.stopped, [w.category.__name__ 
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_returns_the_best_so_far():
     run = subprocess.run([sys.executable, "-c", LONG, "1"], capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stderr
@@ -175,10 +176,12 @@ tg.evaluation.cross_validate(clf, X, y, cv=4, n_jobs=2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a single process")
+@pytest.mark.slow
 def test_ctrl_c_reaches_searches_in_other_threads():
     assert interrupted(THREADED, after=2) == "KeyboardInterrupt"
 
 
+@pytest.mark.slow
 def test_a_small_memory_limit_holds_for_the_sums_of_super_parents():
     code = """
 import resource, numpy as np, tanager as tg

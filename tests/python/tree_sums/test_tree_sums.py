@@ -48,6 +48,7 @@ def small_graphs(draw, min_nodes=1):
 
 @given(small_graphs())
 @settings(max_examples=50, deadline=None)
+@pytest.mark.slow
 def test_everything_is_that_of_all_trees(graph):
     with mpmath.workprec(BITS):
         check_against_all_trees(graph)
@@ -143,6 +144,7 @@ def test_sums_have_the_digits_of_a_determinant_of_many_digits(make, n, spread):
     assert relative_error(graph, log_sum=log_tree_sum_mp(graph)) < 1e-14
 
 
+@pytest.mark.slow
 def test_the_largest_graph_and_spread_together():
     graph = uniform_exponents(64, 20_000, np.random.default_rng(64))
     assert relative_error(graph, log_sum=log_tree_sum_mp(graph)) < 1e-13
