@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import _core
 from .._utils.graphs import maximum_spanning_tree
-from ..averaging._mp import MpAverage
 from ..classifiers._base import BaseClassifier
 from ..explain._explanation import chain_order
 from ..network import Network
@@ -40,20 +39,20 @@ def inference_of(clf: BaseClassifier) -> dict[str, Any]:
     Absent
         If the model is too large for a page.
     """
-    core = clf._core_model
     n = clf.n_features_in_
     if n > MAX_FEATURES:
         raise Absent(f"the model has {n:,} features, more than the limit of {MAX_FEATURES:,}")
     n_values = sum(clf._encoder.cardinalities)
     if n_values > MAX_LABELS:
         raise Absent(f"the features have {n_values:,} values in total, more than the limit of {MAX_LABELS:,}")
-    if isinstance(core, MpAverage):
+    description = clf._describe()
+    if not description.is_storable:
         raise Absent("predictions with this prior need more precision than JavaScript numbers have")
-    if isinstance(core, _core.Aode):
-        return _aode(core)
-    if isinstance(core, _core.Tbmatan):
-        return _tbmatan(core, clf._predictor)
-    return _network(clf.network_)
+    if description.network is not None:
+        return _network(description.network)
+    if description.posterior is not None:
+        return _tbmatan(clf._core_model, clf._predictor)
+    return _aode(clf._core_model)
 
 
 def _check(n_entries: int, n_operations: float) -> None:

@@ -266,7 +266,7 @@ def explain_rows(
     if against is not None and (np.ndim(against) != 0 or against not in classes):
         raise ValueError(f"against: expected one of the classes {join_names(classes)}, got {against!r}")
     check_int(max_pairs, "max_pairs", minimum=0)
-    network = getattr(clf, "network_", None)
+    network = clf._describe().network
     usual = list(range(len(names))) if network is None else chain_order(network)
     steps = usual if order is None else _positions(order, names, "order")
     if sorted(steps) != sorted(usual):

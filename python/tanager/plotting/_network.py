@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._layout import Layout, Point, layered_layout
 from .._utils.validation import check_int
 from ..averaging._posterior import TreePosterior
+from ..classifiers._base import BaseClassifier
 from ..network import Network
 from ..network._strengths import arc_strength, quick_joint
 from ..network._summary import one_line
@@ -130,17 +130,17 @@ def plot_network(
 
 def _resolve(network: Any) -> tuple[Network, TreePosterior | None]:
     """Return the network to plot, and the posterior over trees that it comes from, if any."""
-    posterior = getattr(network, "posterior_", network)
-    if isinstance(posterior, TreePosterior):
-        return posterior.map_tree, posterior
-    found = getattr(network, "network_", network)
-    if isinstance(found, Network):
-        return found, None
+    if isinstance(network, Network):
+        return network, None
+    if isinstance(network, TreePosterior):
+        return network.map_tree, network
     kind = type(network).__name__
-    if hasattr(network, "fit") and hasattr(network, "predict"):
-        check_is_fitted(network)
+    if not isinstance(network, BaseClassifier):
+        raise TypeError(f"network: expected a Network, a fitted classifier or a TreePosterior, got {kind}")
+    description = network._describe()
+    if description.shown_network is None:
         raise TypeError(f"network: {kind} averages over many networks and has no single one to plot")
-    raise TypeError(f"network: expected a Network, a fitted classifier or a TreePosterior, got {kind}")
+    return description.shown_network, description.posterior
 
 
 def _shows_class_arcs(network: Network, class_arcs: bool | None) -> bool:

@@ -6,9 +6,9 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ..averaging._posterior import TreePosterior
+from ..classifiers._base import BaseClassifier
 from ._style import (
     FONT_SIZE,
     INCH,
@@ -32,11 +32,9 @@ _GAP = 4.0
 
 
 def _posterior_of(source: Any) -> TreePosterior:
-    found = getattr(source, "posterior_", source)
-    if isinstance(found, TreePosterior):
-        return found
-    if hasattr(source, "fit"):
-        check_is_fitted(source)
+    posterior = source._describe().posterior if isinstance(source, BaseClassifier) else source
+    if isinstance(posterior, TreePosterior):
+        return posterior
     raise TypeError(f"posterior: expected a TBMATANClassifier or a TreePosterior, got {type(source).__name__}")
 
 
