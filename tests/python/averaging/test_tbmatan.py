@@ -442,7 +442,5 @@ def test_pictures():
 def test_pictures_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     X, y = make_table(20)
-    with pytest.raises(
-        ImportError, match=r"drawing needs matplotlib, which is not installed: pip install 'tanager\[plot"
-    ):
+    with pytest.raises(ImportError, match=r"plotting needs matplotlib; install it with: pip install 'tanager\[plot"):
         tg.TBMATANClassifier().fit(X, y).posterior_.plot_edges()

@@ -69,9 +69,7 @@ def test_help_lists_where_the_cpp_library_is(run):
 def test_curves_of_several_classifiers_need_two_classes():
     X, y = table()
     clf = tg.TANClassifier().fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"plot_roc compares classifiers of two classes, but there are 3: choose one class"
-    ):
+    with pytest.raises(ValueError, match=r"expected classifiers with two classes, got 3"):
         tg.plotting.plot_roc({"TAN": clf}, X, y)
     with pytest.raises(ValueError, match=r"of: required with 3 classes; expected one of 0, 1, 2"):
         tg.evaluation.roc_curve(y, clf.predict_proba(X), clf.classes_)

@@ -34,7 +34,7 @@ def test_demo(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["demo", "--tables", "nonsense"], 2, "no table is named 'nonsense'"),
+        (["demo", "--tables", "nonsense"], 2, "there is no dataset 'nonsense'"),
         (["demo", "--folds", "1"], 2, "at least 2 folds"),
     ],
 )

@@ -38,8 +38,8 @@ def test_what_cannot_be_converted(run: Standard, tmp_path: Path) -> None:
     (tmp_path / "bad.bif").write_text("network {")
     asia = DATA / "asia.bif"
     for arguments, message in [
-        ([asia, "x.tng"], "--class must say which variable is the class"),
-        ([asia, "x.tng", "--class", "nobody"], "class_name is 'nobody', but the variables are 'asia'"),
+        ([asia, "x.tng"], "--class: required to select the class"),
+        ([asia, "x.tng", "--class", "nobody"], "--class: expected one of the variables 'asia'"),
         ([asia, "x.csv", "--class", "xray"], "cannot convert the network"),
         ([tmp_path / "aode.tng", "x.bif"], "contains an average of many networks"),
         ([tmp_path / "naive.tng", "x.bif", "--class", "y"], "expected --class 'class'"),

@@ -164,7 +164,7 @@ def test_columns_that_no_model_takes(run, model, tmp_path, monkeypatch, values):
     before = files(tmp_path)
     for name in ("x.csv.gz", "x.parquet", "x.arrow"):
         done = run("predict", model, tmp_path / "new.parquet", "-o", tmp_path / name)
-        one_sentence(done, 2, "column 'sky' holds", "expected strings, categories, booleans strings")
+        one_sentence(done, 2, "column 'sky' contains", "expected strings, categories, booleans")
     gc.collect()
     assert dropped == []  # as by a Parquet writer that is closed after its file
     assert files(tmp_path) == before

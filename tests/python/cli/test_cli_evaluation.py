@@ -171,7 +171,7 @@ def test_inspect_averages(run, squares, tmp_path, structure):
     assert "average" in run.well("inspect", tmp_path / "m.tng")
     assert "average" in run.well("report", tmp_path / "m.tng", "-o", "-")
     done = run("inspect", tmp_path / "m.tng", "--cpt", "y")
-    assert (done.code, "no single tables" in done.err) == (2, True)
+    assert (done.code, "no conditional probability tables" in done.err) == (2, True)
 
 
 def test_labels_cannot_break_lines_or_steer_the_terminal(run, tmp_path):
@@ -208,7 +208,7 @@ def test_report(run, squares, tmp_path):
     assert "| top-left-square | 3 | b, o, x |" in text
     without = run.well("report", tmp_path / "m.tng", "-o", "-")
     assert "Scores" not in without
-    assert "Tree-augmented naive Bayes, 9 features" in without
+    assert "Tree-augmented naive Bayes (TAN), 9 features" in without
 
 
 def test_report_counts_unknown_classes_as_wrong(run, weather, tmp_path):

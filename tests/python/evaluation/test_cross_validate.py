@@ -413,7 +413,7 @@ def test_errors_are_those_of_fitting():
         cross_validate(tg.TANClassifier(class_prior=[0.25] * 4), INTEGERS, Y, cv=FOLDS)
     with pytest.raises(ValueError, match="contains infinity"):
         cross_validate(tg.TANClassifier(), np.where(INTEGERS == 1, np.inf, 0.5), Y, cv=FOLDS)
-    with pytest.raises(ValueError, match="none of the categories declared for it"):
+    with pytest.raises(ValueError, match="not among the categories declared for it"):
         cross_validate(tg.TANClassifier(categories={"color": ["red"]}), FRAME, Y, cv=FOLDS)
     with pytest.raises(ValueError, match="got only zeros"):
         cross_validate(tg.TANClassifier(), INTEGERS, Y, cv=FOLDS, sample_weight=(FOLDS == 1) * 1.0)

@@ -112,7 +112,10 @@ def test_commands_of_the_first_page_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (DOCS / "getting-started.md").read_text(encoding="utf-8")
     made = re.search(r"^## The data$(.*?)^## ", page, re.MULTILINE | re.DOTALL).group(1)
-    assert doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(made, {}, "getting-started.md", None, 0)).failed == 0
+    assert (
+        doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(made, {}, "getting-started.md", None, 0)).failed
+        == 0
+    )
     commands = re.search(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL).group(1).splitlines()
     assert len(commands) > 4
     for command in commands:

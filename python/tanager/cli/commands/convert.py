@@ -178,7 +178,7 @@ def _read_network(name: str, class_name: str | None) -> Network:
         try:
             return (read_bif if form == "bif" else read_xmlbif)(Path(name), class_name)
         except ValueError as error:
-            raise InputError(str(error).replace("class_name must say", "--class must say")) from None
+            raise InputError(str(error).replace("class_name:", "--class:")) from None
     network = from_model(read_model(name))._describe().network
     if network is None:
         raise InputError(
