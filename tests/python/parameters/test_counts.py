@@ -333,5 +333,5 @@ def test_numbers_in_model_files_that_no_learner_shows(values):
     described = json.loads(model.settings)
     described["shown"]["arc_probabilities_"] = values
     hostile = _core.Model.build(model.classifier, model.features, model.classes, json.dumps(described), None)
-    with pytest.raises(_core.ModelFileError, match="'arc_probabilities_.*expected numbers from 0 to 1 or NaN, got"):
+    with pytest.raises(_core.ModelFileError, match=r"'arc_probabilities_.*expected numbers from 0 to 1 or NaN, got"):
         from_model(hostile)
