@@ -32,7 +32,6 @@ add_stage(tanager weights attribute_weights.cpp categorical_tree.cpp powers.cpp 
 add_stage(tanager evaluation fold_counter.cpp folds.cpp recode_rows.cpp scores.cpp)
 add_stage(tanager structure acll_pairs.cpp acll_tree.cpp chow_liu.cpp kdb.cpp)
 add_stage(tanager search candidates.cpp fold_counts.cpp fold_rows.cpp generators.cpp incomplete_rows.cpp
-          join_moves.cpp joint_values.cpp kernels.cpp log_grid.cpp lookups.cpp plain_arcs.cpp scorer.cpp search.cpp
-          super_parent_sums.cpp term_tables.cpp)
+          kernels.cpp lookups.cpp plain_arcs.cpp scorer.cpp search.cpp super_parent_sums.cpp term_tables.cpp)
 add_stage(tanager constraint constraint.cpp independence.cpp independence_counts.cpp orientation.cpp set_counts.cpp
           skeleton.cpp three_phase.cpp)

@@ -4,8 +4,6 @@
 #include <limits>
 
 #include "parameters/from_counts.hpp"
-#include "search/generators.hpp"
-#include "search/join_moves.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
@@ -28,14 +26,6 @@ void SearchState::apply(std::span<const StructureChange> changes) {
   for (const StructureChange& change : changes) {
     parents[change.feature] = change.parents;
     absent[change.feature] = change.absent;
-  }
-}
-
-MoveGenerator::MoveGenerator(const SearchOptions& options, Fits fits) : fits_(std::move(fits)) {
-  for (const Arc& arc : options.forbidden) forbidden_.insert({arc.parent, arc.child});
-  for (const Arc& arc : options.required) {
-    required_.insert(arc.parent);
-    required_.insert(arc.child);
   }
 }
 
@@ -62,7 +52,8 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
     state.absent.assign(n_features, true);
   }
   for (const Arc& arc : options.required) {
-    state.absent[arc.parent] = state.absent[arc.child] = false;
+    state.absent[arc.parent] = false;
+    state.absent[arc.child] = false;
     state.parents[arc.child].push_back(arc.parent);
   }
   for (std::size_t f = 0; f < n_features; ++f) {
@@ -87,31 +78,56 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
   return state;
 }
 
-std::unique_ptr<MoveGenerator> make_generator(const SearchOptions& options, const SearchState& start,
-                                              MoveGenerator::Fits fits) {
-  switch (options.method) {
-    case SearchMethod::kHillClimb:
-      return std::make_unique<ArcMoves>(options, std::move(fits));
-    case SearchMethod::kSuperParent:
-      return std::make_unique<SuperParentMoves>(options, std::move(fits));
-    case SearchMethod::kForwardJoin:
-      return std::make_unique<ForwardJoinMoves>(options, start, std::move(fits));
-    case SearchMethod::kBackwardJoin:
-      return std::make_unique<BackwardJoinMoves>(options, start, std::move(fits));
-  }
-  throw InvalidInput("unknown search method");
+void CandidateGroup::add(std::uint64_t rank, std::span<const std::size_t> parents) {
+  ranks.push_back(rank);
+  for (const std::size_t p : parents) added.push_back(static_cast<std::uint32_t>(p));
+  added_end.push_back(static_cast<std::uint32_t>(added.size()));
 }
 
-std::size_t first_best(std::span<const double> scores, std::span<const std::size_t> order) {
-  double best = -std::numeric_limits<double>::infinity();
-  for (const double score : scores) best = std::max(best, score);
-  std::size_t found = 0;
-  bool any = false;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (!(scores[i] >= best - kTie) || (any && order[i] > order[found])) continue;
-    found = i;
-    any = true;
+std::span<const std::uint32_t> CandidateGroup::added_by(std::size_t i) const {
+  const std::size_t begin = i == 0 ? 0 : added_end[i - 1];
+  return std::span(added).subspan(begin, added_end[i] - begin);
+}
+
+bool CandidateGroup::adds_one_each() const {
+  for (std::size_t i = 0; i < size(); ++i)
+    if (added_end[i] != i + 1) return false;
+  return true;
+}
+
+std::vector<StructureChange> CandidateGroup::expand(std::size_t i) const {
+  std::vector<StructureChange> expanded = changes;
+  const std::span<const std::uint32_t> more = added_by(i);
+  if (more.empty()) return expanded;
+  for (StructureChange& change : expanded) {
+    change.parents.insert(change.parents.end(), more.begin(), more.end());
+    std::sort(change.parents.begin(), change.parents.end());
   }
+  return expanded;
+}
+
+std::vector<CandidateGroup> one_by_one(std::span<const StructureChange> changes) {
+  std::vector<CandidateGroup> groups(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    groups[i].changes = {changes[i]};
+    groups[i].add(i, {});
+  }
+  return groups;
+}
+
+Choice first_best(std::span<const CandidateGroup> groups) {
+  double best = -std::numeric_limits<double>::infinity();
+  for (const CandidateGroup& group : groups)
+    for (const double score : group.scores) best = std::max(best, score);
+  Choice found{.group = groups.data(), .candidate = 0};
+  bool any = false;
+  for (const CandidateGroup& group : groups)
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!(group.scores[i] >= best - kTie)) continue;
+      if (any && group.ranks[i] > found.group->ranks[found.candidate]) continue;
+      found = {.group = &group, .candidate = i};
+      any = true;
+    }
   return found;
 }
 

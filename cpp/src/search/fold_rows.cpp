@@ -11,9 +11,10 @@
 namespace tanager::internal {
 namespace {
 
-/// Throws InvalidInput if a fold has no rows, or there is but one.
+/// Throws InvalidInput if a fold has no rows, or there is only one fold.
 void check_folds(std::span<const std::size_t> begin) {
-  std::size_t n_used = 0, empty = begin.size();
+  std::size_t n_used = 0;
+  std::size_t empty = begin.size();
   for (std::size_t k = 0; k + 1 < begin.size(); ++k)
     if (begin[k] < begin[k + 1])
       ++n_used;
@@ -24,10 +25,10 @@ void check_folds(std::span<const std::size_t> begin) {
     throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ", empty));
 }
 
-/// Rows ordered by fold, then by class; the order in which they were stays that of rows alike.
+/// Sorts rows by fold, then by class; stable.
 template <class T>
 void sort_rows(std::span<const T> classes, std::size_t n_classes, std::span<const std::uint32_t> fold_of_row,
-               SearchRows::Order& order) {
+               FoldRows::Order& order) {
   const std::size_t n = classes.size();
   std::vector<std::uint32_t> by_class(n);
   std::vector<std::size_t> next(n_classes + 1, 0);
@@ -43,7 +44,7 @@ void sort_rows(std::span<const T> classes, std::size_t n_classes, std::span<cons
   for (const std::uint32_t row : by_class) order.rows[next[fold_of_row[row]]++] = row;
 }
 
-SearchRows::Order order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
+FoldRows::Order order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
   if (fold_of_row.size() != data.n_rows())
     throw InvalidInput(
         join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
@@ -54,56 +55,50 @@ SearchRows::Order order_of(const Dataset& data, std::span<const std::uint32_t> f
   if (data.n_rows() > std::numeric_limits<std::uint32_t>::max())
     throw InvalidInput(join_text("a search can take at most ", std::numeric_limits<std::uint32_t>::max(),
                                  " rows, but there are ", data.n_rows()));
-  SearchRows::Order order;
+  FoldRows::Order order;
   order.fold_begin.assign(std::size_t{last} + 2, 0);
-  const Column& target = data.target();
-  if (target.is_wide())
-    sort_rows(target.wide(), data.n_classes(), fold_of_row, order);
-  else
-    sort_rows(target.narrow(), data.n_classes(), fold_of_row, order);
+  data.target().visit([&](auto classes) { sort_rows(classes, data.n_classes(), fold_of_row, order); });
   check_folds(order.fold_begin);
   return order;
 }
 
-/// Columns handed to a thread at once.
-constexpr std::size_t kColumns = 4;
-
-template <class T>
-Column reordered(const Column& column, std::span<const T> codes, std::span<const std::uint32_t> order) {
-  std::vector<T> found(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) found[i] = codes[order[i]];
-  return Column(std::move(found), column.n_values());
-}
+/// Columns handed to a thread at once: enough that handing out is cheap, few enough to share small tables evenly.
+constexpr std::size_t kColumnsAtOnce = 4;
 
 Column reordered(const Column& column, std::span<const std::uint32_t> order) {
-  return column.is_wide() ? reordered(column, column.wide(), order) : reordered(column, column.narrow(), order);
+  return column.visit([&](auto codes) {
+    std::vector<typename decltype(codes)::value_type> found(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) found[i] = codes[order[i]];
+    return Column(std::move(found), column.n_values());
+  });
 }
 
-/// Where the rows of the first one's class end, among rows ordered by class: found by halving.
+/// Views rows [begin, end) of a column.
+Column part(const Column& column, std::size_t begin, std::size_t end) {
+  return column.visit([&](auto codes) {
+    return Column(codes.subspan(begin, end - begin), column.n_values(), std::make_shared<Column>(column));
+  });
+}
+
+/// The end of the first row's class among rows [first, end) that are sorted by class, by bisection.
 std::size_t end_of_class(const Column& target, std::size_t first, std::size_t end) {
-  std::size_t inside = first;  // of the class; `end` is not, or beyond
+  std::size_t inside = first;
   while (inside + 1 < end) {
     const std::size_t middle = inside + (end - inside) / 2;
-    (target[middle] == target[first] ? inside : end) = middle;
+    if (target[middle] == target[first])
+      inside = middle;
+    else
+      end = middle;
   }
   return inside + 1;
 }
 
-template <class T>
-Column part(const Column& column, std::span<const T> codes, std::size_t begin, std::size_t end) {
-  return Column(codes.subspan(begin, end - begin), column.n_values(), std::make_shared<Column>(column));
-}
-
-Column part(const Column& column, std::size_t begin, std::size_t end) {
-  return column.is_wide() ? part(column, column.wide(), begin, end) : part(column, column.narrow(), begin, end);
-}
-
 }  // namespace
 
-SearchRows::SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team)
-    : SearchRows(data, order_of(data, fold_of_row), team) {}
+FoldRows::FoldRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team)
+    : FoldRows(data, order_of(data, fold_of_row), team) {}
 
-SearchRows::SearchRows(const Dataset& data, Order order, ThreadTeam& team)
+FoldRows::FoldRows(const Dataset& data, Order order, ThreadTeam& team)
     : codes_(std::make_unique_for_overwrite<std::uint16_t[]>(data.n_features() * data.n_rows())),
       missing_rows_(data.n_features()),
       data_(reordered(data, order.rows, team)),
@@ -112,10 +107,14 @@ SearchRows::SearchRows(const Dataset& data, Order order, ThreadTeam& team)
                                [](const auto& missing) { return !missing.empty(); })) {
   const Column& target = data_.target();
   for (std::size_t k = 0; k < n_folds(); ++k) {
-    const std::size_t begin = fold_begin_[k], end = fold_begin_[k + 1];
+    const std::size_t begin = fold_begin_[k];
+    const std::size_t end = fold_begin_[k + 1];
     segment_begin_.push_back(segments_.size());
     for (std::size_t row = begin; row < end; row = segments_.back().end)
-      segments_.push_back({row, end_of_class(target, row, end), static_cast<std::uint32_t>(k), target[row]});
+      segments_.push_back({.begin = row,
+                           .end = end_of_class(target, row, end),
+                           .fold = static_cast<std::uint32_t>(k),
+                           .label = target[row]});
     double weight = static_cast<double>(end - begin);
     if (data_.is_weighted()) {
       const auto weights = data_.weights().subspan(begin, end - begin);
@@ -127,11 +126,11 @@ SearchRows::SearchRows(const Dataset& data, Order order, ThreadTeam& team)
   segment_begin_.push_back(segments_.size());
 }
 
-/// A data set with its rows in another order, as Dataset::subset gives it; columns are shared out among threads, and
-/// their codes copied while they are at hand.
-Dataset SearchRows::reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team) {
+/// The data in another order of rows, as Dataset::subset gives it. Threads share the columns, and copy their codes
+/// while these are in the cache.
+Dataset FoldRows::reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team) {
   std::vector<Column> features = data.features();
-  team.run(features.size(), kColumns, [&](std::size_t begin, std::size_t end) {
+  team.run(features.size(), kColumnsAtOnce, [&](std::size_t begin, std::size_t end) {
     for (std::size_t f = begin; f < end; ++f) {
       features[f] = internal::reordered(features[f], order);
       copy_codes(f, features[f]);
@@ -143,13 +142,10 @@ Dataset SearchRows::reordered(const Dataset& data, std::span<const std::uint32_t
   return Dataset(std::move(features), internal::reordered(data.target(), order), std::move(weights));
 }
 
-void SearchRows::copy_codes(std::size_t f, const Column& column) {
+void FoldRows::copy_codes(std::size_t f, const Column& column) {
   const std::size_t n_rows = column.size();
   std::uint16_t* codes = codes_.get() + f * n_rows;
-  if (column.is_wide())
-    std::copy(column.wide().begin(), column.wide().end(), codes);
-  else
-    std::copy(column.narrow().begin(), column.narrow().end(), codes);
+  column.visit([&](auto from) { std::copy(from.begin(), from.end(), codes); });
   if (!column.has_missing()) return;
   for (std::size_t row = 0; row < n_rows; ++row) {
     if (column[row] != kMissing) continue;
@@ -158,8 +154,14 @@ void SearchRows::copy_codes(std::size_t f, const Column& column) {
   }
 }
 
-Dataset SearchRows::fold(std::size_t k) const {
-  const std::size_t begin = fold_begin_[k], end = fold_begin_[k + 1];
+const RowSegment& FoldRows::segment_of(std::size_t row) const {
+  return *std::partition_point(segments_.begin(), segments_.end(),
+                               [&](const RowSegment& segment) { return segment.end <= row; });
+}
+
+Dataset FoldRows::fold(std::size_t k) const {
+  const std::size_t begin = fold_begin_[k];
+  const std::size_t end = fold_begin_[k + 1];
   std::vector<Column> features;
   features.reserve(n_features());
   for (const Column& column : data_.features()) features.push_back(part(column, begin, end));

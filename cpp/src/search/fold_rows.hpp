@@ -1,4 +1,4 @@
-// The rows of a search, ordered by fold and class, so that a fold's test rows of one class are neighbors.
+// The rows of a search, sorted by fold and class: a fold's test rows of one class are neighbors.
 #pragma once
 
 #include <cstddef>
@@ -14,20 +14,22 @@ namespace tanager::internal {
 
 /// Rows [begin, end) are those of one fold and one class.
 struct RowSegment {
-  std::size_t begin, end;
-  std::uint32_t fold, label;
+  std::size_t begin;
+  std::size_t end;
+  std::uint32_t fold;
+  std::uint32_t label;
 };
 
-class SearchRows {
+class FoldRows {
  public:
-  /// The rows in their new order, and where those of every fold begin there, and the end.
+  /// The rows in their new order, where the rows of every fold begin there, and the end.
   struct Order {
     std::vector<std::uint32_t> rows;
     std::vector<std::size_t> fold_begin;
   };
 
   /// Throws InvalidInput unless every fold below the largest has rows, and there are two folds or more.
-  SearchRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team);
+  FoldRows(const Dataset& data, std::span<const std::uint32_t> fold_of_row, ThreadTeam& team);
 
   std::size_t n_rows() const { return data_.n_rows(); }
   std::size_t n_features() const { return data_.n_features(); }
@@ -38,24 +40,25 @@ class SearchRows {
   /// The rows of one fold alone.
   Dataset fold(std::size_t k) const;
   std::size_t fold_begin(std::size_t k) const { return fold_begin_[k]; }
+  std::span<const RowSegment> segments() const { return segments_; }
   std::span<const RowSegment> segments(std::size_t k) const {
     return std::span(segments_).subspan(segment_begin_[k], segment_begin_[k + 1] - segment_begin_[k]);
   }
+  const RowSegment& segment_of(std::size_t row) const;
   /// Sum of the weights of a fold's rows.
   double fold_weight(std::size_t k) const { return fold_weight_[k]; }
 
-  /// The codes of a feature for all rows; a missing cell has the code n_values(f), so that tables can have a place for
-  /// it.
+  /// The codes of a feature for all rows; a missing value has the code n_values(f), for which tables have a place.
   const std::uint16_t* codes(std::size_t f) const { return codes_.get() + f * n_rows(); }
   std::uint32_t n_values(std::size_t f) const { return data_.feature(f).n_values(); }
-  /// Values of a feature, a missing cell being one more where there are any.
+  /// Number of codes of a feature: its values, and one more if it is missing in some row.
   std::uint32_t n_slots(std::size_t f) const { return n_values(f) + (missing_rows_[f].empty() ? 0 : 1); }
   /// The rows in which a feature is missing.
   std::span<const std::uint32_t> missing_rows(std::size_t f) const { return missing_rows_[f]; }
   bool has_missing() const { return has_missing_; }
 
  private:
-  SearchRows(const Dataset& data, Order order, ThreadTeam& team);
+  FoldRows(const Dataset& data, Order order, ThreadTeam& team);
   Dataset reordered(const Dataset& data, std::span<const std::uint32_t> order, ThreadTeam& team);
   void copy_codes(std::size_t f, const Column& column);
 

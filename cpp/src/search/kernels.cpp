@@ -1,4 +1,4 @@
-// All numbers are on a grid (search_grid.hpp), so that sums are exact and every instruction set gives the same answer.
+// All numbers are on a grid (log_grid.hpp): sums are exact and every instruction set gives the same answer.
 #include "search/kernels.hpp"
 
 #include <algorithm>
@@ -70,17 +70,13 @@ void add_shared(const SharedTables& tables, const std::uint16_t* shared, std::si
 
 /// The difference of two classes: the second is predicted if it is positive, the first if not.
 TANAGER_ALWAYS_INLINE std::size_t count_positive(const CandidateBlock& block) {
-  std::size_t positive = 0;
+  std::uint64_t positive = 0;
   if (block.terms == nullptr)
     for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] > 0 ? 1U : 0U;
+  else if (block.index == nullptr)
+    for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] + block.terms[i] > 0 ? 1U : 0U;
   else
     for (std::size_t i = 0; i < block.rows; ++i) positive += block.sums[i] + block.terms[block.index[i]] > 0 ? 1U : 0U;
-  return positive;
-}
-
-TANAGER_ALWAYS_INLINE std::size_t count_positive_sums_loop(const double* a, const double* b, std::size_t rows) {
-  std::uint64_t positive = 0;
-  for (std::size_t i = 0; i < rows; ++i) positive += a[i] + b[i] > 0 ? 1U : 0U;
   return positive;
 }
 
@@ -98,8 +94,8 @@ TANAGER_ALWAYS_INLINE double largest_of(const Four& four) {
   return std::max(std::max(four[0], four[1]), std::max(four[2], four[3]));
 }
 
-// A row is predicted rightly if no other class has more than its own; classes before it win ties, which half a step of
-// the grid on top of theirs decides.
+// A row is predicted correctly if no other class has more than its own; classes before it win ties, which half a step
+// of the grid on top of theirs decides.
 template <bool kZeros>
 TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   const std::size_t width = block.width;
@@ -107,7 +103,8 @@ TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
   std::size_t correct = 0;
   for (std::size_t i = 0; i < block.rows; ++i) {
     const double* sum = block.sums + i * width;
-    const double* term = block.terms == nullptr ? block.zeros : block.terms + std::size_t{block.index[i]} * width;
+    const std::size_t cell = block.index == nullptr ? i : block.index[i];
+    const double* term = block.terms == nullptr ? block.zeros : block.terms + cell * width;
     Four largest, others;
     add_four(sum, term, bias, largest);
     for (std::size_t c = 4; c < width; c += 4) {
@@ -123,67 +120,6 @@ TANAGER_ALWAYS_INLINE std::size_t count_largest(const CandidateBlock& block) {
     correct += best > own ? 0U : 1U;
   }
   return correct;
-}
-
-TANAGER_ALWAYS_INLINE void widen_bounds_loop(const double* terms, std::size_t n_terms, std::size_t size, double* low,
-                                             double* high) {
-  for (const double* end = terms + n_terms; terms < end; terms += size)
-    for (std::size_t i = 0; i < size; ++i) {
-      low[i] = terms[i] < low[i] ? terms[i] : low[i];
-      high[i] = terms[i] > high[i] ? terms[i] : high[i];
-    }
-}
-
-/// 1 if the row is right whatever comes, -1 if it is wrong whatever comes, 0 if that is open. Rounding is not in the
-/// way: sums on the grid are exact.
-TANAGER_ALWAYS_INLINE std::int8_t settle(const CandidateBlock& block, const double* sum, const double* low,
-                                         const double* high) {
-  // Wrong if another class is sure to end above the most that its own can reach. Its own cannot seem to be that other
-  // one, since its least is at most its largest.
-  const double own_low = sum[block.label] + low[block.label], own_high = sum[block.label] + high[block.label];
-  Four least, others;
-  add_four(sum, low, block.bias, least);
-  for (std::size_t c = 4; c < block.width; c += 4) {
-    add_four(sum + c, low + c, block.bias + c, others);
-    keep_larger(least, others);
-  }
-  if (largest_of(least) > own_high) return -1;
-  bool rivals = false;
-  for (std::size_t c = 0; c < block.n_classes; ++c)
-    rivals |= c != block.label && sum[c] + high[c] + block.bias[c] > own_low;
-  return rivals ? 0 : 1;
-}
-
-TANAGER_ALWAYS_INLINE std::size_t settle_rows_loop(CandidateBlock& block, const std::uint16_t* codes, const double* low,
-                                                   const double* high, double* sums, std::uint32_t* kept) {
-  const std::size_t width = block.width;
-  std::int8_t outcome[kSearchBlock];
-  std::size_t right = 0, open = 0;
-  if (width == 1) {
-    const int second = block.label == 1 ? 1 : -1;  // the outcome if the second class is predicted
-    for (std::size_t i = 0; i < block.rows; ++i) {
-      const int certain = (sums[i] + low[codes[i]] > 0 ? 1 : 0) - (sums[i] + high[codes[i]] > 0 ? 0 : 1);
-      outcome[i] = static_cast<std::int8_t>(second * certain);
-    }
-  } else {
-    for (std::size_t i = 0; i < block.rows; ++i)
-      outcome[i] = settle(block, sums + i * width, low + codes[i] * width, high + codes[i] * width);
-  }
-  for (std::size_t i = 0; i < block.rows; ++i) {
-    right += outcome[i] > 0 ? 1U : 0U;
-    open += outcome[i] == 0 ? 1U : 0U;
-  }
-  // Rows here and there cost more than rows in a row: the more so, the less there is to do for each.
-  if (open * (width == 1 ? 3 : 1) + block.rows / 8 > block.rows) return 0;
-  open = 0;
-  for (std::size_t i = 0; i < block.rows; ++i) {
-    if (outcome[i] != 0) continue;
-    kept[open] = static_cast<std::uint32_t>(i);
-    if (open != i) std::copy_n(sums + i * width, width, sums + open * width);
-    ++open;
-  }
-  block.rows = open;
-  return right;
 }
 
 TANAGER_ALWAYS_INLINE std::size_t count_correct_loop(const CandidateBlock& block) {
@@ -278,15 +214,6 @@ void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, s
   if (tables.count > 0) loops[tables.count - 1](tables, shared, rows, sums);
 }
 
-void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa) {
-  for_isa<widen_bounds_loop>(isa, terms, n_terms, size, low, high);
-}
-
-std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
-                        double* sums, std::uint32_t* kept, Isa isa) {
-  return for_isa<settle_rows_loop>(isa, block, codes, low, high, sums, kept);
-}
-
 void pair_codes(const std::uint16_t* a, std::uint32_t a_stride, const std::uint16_t* b, std::uint32_t b_stride,
                 std::size_t rows, std::uint32_t* index, Isa isa) {
   for_isa<pair_codes_loop>(isa, a, a_stride, b, b_stride, rows, index);
@@ -299,10 +226,6 @@ void add_codes(const std::uint16_t* codes, std::uint32_t stride, std::size_t row
 void add_terms(const double* terms, const std::uint32_t* index, std::size_t rows, std::size_t width, double sign,
                double* sums, Isa isa) {
   for_isa<add_terms_loop>(isa, terms, index, rows, width, sign, sums);
-}
-
-std::size_t count_positive_sums(const double* a, const double* b, std::size_t rows, Isa isa) {
-  return for_isa<count_positive_sums_loop>(isa, a, b, rows);
 }
 
 std::size_t count_correct(const CandidateBlock& block, Isa isa) {

@@ -19,7 +19,7 @@ struct CandidateBlock {
   std::size_t n_classes;       ///< lanes from this one on are padding
   std::uint32_t label;         ///< the class of these rows
   const double* sums;          ///< [row][width] without the candidate's terms
-  const std::uint32_t* index;  ///< cell of every row
+  const std::uint32_t* index;  ///< cell of every row; null if every row has its own
   const double* terms;         ///< [cell][width]; null if the sums are complete
   const double* bias;          ///< [width] half a step of the grid for the classes before `label`, zero for the others
   const double* zeros;         ///< [width]
@@ -50,20 +50,7 @@ struct SharedTables {
 /// sums[row] += terms[i][shared[row] * stride + index[i][row]] for every table i: one number per cell.
 void add_shared_terms(const SharedTables& tables, const std::uint16_t* shared, std::size_t rows, double* sums);
 
-/// Widens bounds[size] by every stretch of `size` numbers of a table.
-void widen_bounds(const double* terms, std::size_t n_terms, std::size_t size, double* low, double* high, Isa isa);
-
-/// Decides rows that come out the same whatever a candidate adds: at least low[code] and at most high[code], both
-/// [code][width]. The others are moved to the front of `sums`, their positions written to `kept`, and `block.rows` is
-/// set to their number. Returns how many of the decided ones are predicted rightly. Where too few are decided for that
-/// to pay, nothing is done. No sum may contain ln 0.
-std::size_t settle_rows(CandidateBlock& block, const std::uint16_t* codes, const double* low, const double* high,
-                        double* sums, std::uint32_t* kept, Isa isa);
-
-/// How many of a[row] + b[row] are positive.
-std::size_t count_positive_sums(const double* a, const double* b, std::size_t rows, Isa isa);
-
-/// How many rows of the block the candidate predicts rightly.
+/// How many rows of the block the candidate predicts correctly.
 std::size_t count_correct(const CandidateBlock& block, Isa isa);
 
 /// Parents of one child that are looked at side by side.

@@ -1,44 +1,35 @@
-// What a candidate adds to the sums of all rows, in as few tables as can be.
-#include <algorithm>
-#include <utility>
+#include "search/lookups.hpp"
 
-#include "search/kernels.hpp"
-#include "search/scorer.hpp"
+#include <utility>
 
 namespace tanager::internal {
 namespace {
 
 /// Tables are joined while the result has at most this many cells, or as many as the largest of them; fewer where a
-/// fold has few rows, for to fill a cell in every fold must save more than one look-up.
-constexpr std::size_t kJoinedCells = 256, kRowsPerJoinedCell = 8;
+/// fold has few rows, for filling a cell in every fold must save more than one look-up.
+constexpr std::size_t kJoinedCells = 256;
+constexpr std::size_t kRowsPerJoinedCell = 8;
 
-auto find_digit(const FamilyTerms& family, std::size_t feature) {
-  return std::find_if(family.digits.begin(), family.digits.end(),
-                      [&](const Digit& digit) { return digit.feature == feature; });
+/// The digit of a feature, or null.
+const Digit* find_digit(std::span<const Digit> digits, std::size_t feature) {
+  const auto is_it = [&](const Digit& digit) { return digit.feature == feature; };
+  const auto found = std::find_if(digits.begin(), digits.end(), is_it);
+  return found == digits.end() ? nullptr : &*found;
 }
 
-}  // namespace
-
-Terms SearchScorer::terms_of(const StructureChange& change) const {
-  return change.absent ? nullptr : tables_.terms(change.feature, change.parents);
-}
-
-Terms SearchScorer::present_terms(std::size_t feature) const {
-  return state_.absent[feature] ? nullptr : tables_.terms(feature, state_.parents[feature]);
-}
-
-/// How many look-ups from `first` on make a small table together; one at least.
-std::size_t SearchScorer::count_joined(const Lookups& lookups, std::size_t first) const {
+/// How many look-ups from `first` on make a small table together; at least one.
+std::size_t count_joined(std::span<const Lookup> lookups, std::size_t first, const FoldRows& rows) {
   std::vector<std::size_t> features;
-  const std::size_t worthwhile = rows_.n_rows() / (rows_.n_folds() * kRowsPerJoinedCell);
-  std::size_t cells = 1, largest = std::min(kJoinedCells, worthwhile), last = first;
+  std::size_t cells = 1;
+  std::size_t largest = std::min(kJoinedCells, rows.n_rows() / (rows.n_folds() * kRowsPerJoinedCell));
+  std::size_t last = first;
   for (; last < lookups.size() && !lookups[last].terms->is_sparse(); ++last) {
     const FamilyTerms& family = *lookups[last].terms;
     largest = std::max(largest, family.n_cells);
     for (const auto& [f, stride] : family.digits)
       if (std::find(features.begin(), features.end(), f) == features.end()) {
         features.push_back(f);
-        cells *= rows_.n_slots(f);
+        cells *= rows.n_slots(f);
       }
     if (last > first && cells > largest) break;
   }
@@ -46,88 +37,75 @@ std::size_t SearchScorer::count_joined(const Lookups& lookups, std::size_t first
 }
 
 /// One table for the signed sum of several families' terms.
-Terms SearchScorer::sum_of(std::span<const SignedTerms> lookups) const {
-  const std::size_t width = tables_.width(), folds = rows_.n_folds();
+FamilyTerms sum_of(std::span<const Lookup> lookups, const TermTables& tables) {
+  const FoldRows& rows = tables.rows();
+  const std::size_t width = tables.width();
   FamilyTerms sum;
-  std::size_t cells = 1;
-  for (const SignedTerms& lookup : lookups)
+  sum.n_cells = 1;
+  for (const Lookup& lookup : lookups)
     for (const auto& [f, stride] : lookup.terms->digits)
-      if (find_digit(sum, f) == sum.digits.end()) {
-        sum.digits.push_back({f, static_cast<std::uint32_t>(cells)});
-        cells *= rows_.n_slots(f);
+      if (find_digit(sum.digits, f) == nullptr) {
+        sum.digits.push_back({.feature = f, .stride = static_cast<std::uint32_t>(sum.n_cells)});
+        sum.n_cells *= rows.n_slots(f);
       }
-  sum.n_cells = cells;
-  sum.terms.assign(folds * cells * width, 0.0);
-  std::vector<std::uint32_t> cell(cells);
-  for (const SignedTerms& lookup : lookups) {
-    const FamilyTerms& family = *lookup.terms;
+  sum.terms.assign(rows.n_folds() * sum.n_cells * width, 0.0);
+  std::vector<std::uint32_t> cell(sum.n_cells);
+  for (const Lookup& lookup : lookups) {
     // The family's cell for every cell of the sum: built up feature by feature, from the innermost outwards.
     std::size_t size = 1;
     cell[0] = 0;
     for (const auto& [f, stride] : sum.digits) {
-      const auto digit = find_digit(family, f);
-      const std::uint32_t step = digit == family.digits.end() ? 0 : digit->stride;
-      for (std::uint32_t value = 1; value < rows_.n_slots(f); ++value)
+      const Digit* digit = find_digit(lookup.terms->digits, f);
+      const std::uint32_t step = digit == nullptr ? 0 : digit->stride;
+      for (std::uint32_t value = 1; value < rows.n_slots(f); ++value)
         for (std::size_t i = 0; i < size; ++i) cell[value * size + i] = cell[i] + value * step;
-      size *= rows_.n_slots(f);
+      size *= rows.n_slots(f);
     }
-    for (std::size_t k = 0; k < folds; ++k)
-      add_terms(family.fold(k, width), cell.data(), cells, width, lookup.sign, sum.terms.data() + k * cells * width,
-                isa_);
+    for (std::size_t k = 0; k < rows.n_folds(); ++k)
+      add_terms(lookup.terms->fold(k, width), cell.data(), sum.n_cells, width, lookup.sign,
+                sum.terms.data() + k * sum.n_cells * width, best_isa());
   }
-  return std::make_shared<const FamilyTerms>(std::move(sum));
+  return sum;
 }
 
-/// Neighbors joined into one table while that is small, so that a row costs fewer look-ups.
-SearchScorer::Lookups SearchScorer::joined(Lookups lookups) const {
-  if (lookups.size() < 2) return lookups;
+}  // namespace
+
+Lookups joined(Lookups lookups, const TermTables& tables) {
   Lookups result;
   for (std::size_t first = 0; first < lookups.size();) {
-    const std::size_t count = count_joined(lookups, first);
+    const std::size_t count = count_joined(lookups, first, tables.rows());
     if (count == 1)
       result.push_back(std::move(lookups[first]));
     else
-      result.push_back({sum_of(std::span(lookups).subspan(first, count)), 1.0});
+      result.push_back({.terms = Terms(sum_of(std::span(lookups).subspan(first, count), tables)), .sign = 1.0});
     first += count;
   }
   return result;
 }
 
-/// The terms of changed features as they are now, to be taken away.
-SearchScorer::Base SearchScorer::old_terms(std::span<const StructureChange> changes) const {
-  Lookups lookups;
-  for (const StructureChange& change : changes)
-    if (Terms terms = present_terms(change.feature)) lookups.push_back({std::move(terms), -1.0});
-  return {joined(std::move(lookups)), {}};
+void find_cells(const FamilyTerms& family, const FoldRows& rows, std::size_t first, std::size_t n_rows,
+                std::uint32_t* index) {
+  if (family.is_sparse()) {
+    std::copy_n(family.index.data() + first, n_rows, index);
+    return;
+  }
+  const std::span<const Digit> digits = family.digits;
+  const auto codes = [&](const Digit& digit) { return rows.codes(digit.feature) + first; };
+  if (digits.size() == 1) {
+    std::copy_n(codes(digits[0]), n_rows, index);
+    return;
+  }
+  pair_codes(codes(digits[0]), digits[0].stride, codes(digits[1]), digits[1].stride, n_rows, index, best_isa());
+  for (const Digit& digit : digits.subspan(2)) add_codes(codes(digit), digit.stride, n_rows, index, best_isa());
 }
 
-/// A candidate on its own takes the old terms away itself, in the same look-ups.
-SearchScorer::Candidate SearchScorer::prepare(std::vector<StructureChange> changes, bool alone) const {
-  Candidate candidate;
-  for (const StructureChange& change : changes) {
-    if (Terms terms = terms_of(change)) candidate.lookups.push_back({std::move(terms), 1.0});
-    if (!alone) continue;
-    if (Terms terms = present_terms(change.feature)) candidate.lookups.push_back({std::move(terms), -1.0});
+void add_lookups(std::span<const Lookup> lookups, const TermTables& tables, std::size_t fold, std::size_t first,
+                 std::size_t n_rows, double* sums) {
+  std::uint32_t index[kSearchBlock];
+  for (const Lookup& lookup : lookups) {
+    find_cells(*lookup.terms, tables.rows(), first, n_rows, index);
+    add_terms(lookup.terms->fold(fold, tables.width()), index, n_rows, tables.width(), lookup.sign, sums, best_isa());
   }
-  candidate.lookups = joined(std::move(candidate.lookups));
-  if (rows_.has_missing()) {
-    candidate.inexact_rows = find_inexact_rows(changes);
-    candidate.changes = std::move(changes);
-  }
-  return candidate;
-}
-
-/// All that it adds is added up elsewhere. What it changes is long, and asked for only where rows are judged one by
-/// one.
-SearchScorer::Candidate SearchScorer::prepare_super_parent(const Move& move, const MoveGenerator& generator,
-                                                           Base& base) const {
-  base = {{}, super_parents_->of(move.slot, generator.children_of_all(move))};
-  Candidate candidate;
-  if (rows_.has_missing()) {
-    candidate.changes = generator.expand(move, state_);
-    candidate.inexact_rows = find_inexact_rows(candidate.changes);
-  }
-  return candidate;
 }
 
 }  // namespace tanager::internal

@@ -1,137 +1,76 @@
-// Judges candidates. The log-joint of every test row and class is kept, as the tables of its own fold give it; a
+// Scores candidates. The log-joint of every test row and class is kept, as the tables of the row's fold give it; a
 // candidate takes a few features' terms away and puts others in their place.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "search/fold_rows.hpp"
 #include "search/candidates.hpp"
+#include "search/incomplete_rows.hpp"
+#include "search/lookups.hpp"
 #include "search/plain_arcs.hpp"
 #include "search/super_parent_sums.hpp"
 #include "search/term_tables.hpp"
-#include "simd/cpu.hpp"
 #include "support/parallel.hpp"
 #include "tanager/learn_search.hpp"
 
 namespace tanager::internal {
 
-/// One of many moves, by its number.
-struct ScoredMove {
-  std::size_t move;
-  double score;
-};
-
-/// A search lets exact inference have so many cells that they fill its memory limit, at this many bytes each; but never
-/// less than anybody else has.
-inline constexpr std::size_t kBytesPerCliqueCell = 64;
-
-class SearchScorer {
+class Scorer {
  public:
-  SearchScorer(const SearchRows& rows, const SearchTables& tables, SearchState start, const SearchOptions& options,
-               ThreadTeam& team);
-  ~SearchScorer();
+  Scorer(const TermTables& tables, const SearchState& start, const SearchOptions& options, ThreadTeam& team);
 
   const SearchState& state() const { return state_; }
-  /// The score of every fold after some changes; none gives that of the present structure.
+  /// The score of every fold after some changes; no changes give those of the present structure.
   std::vector<double> fold_scores(std::span<const StructureChange> changes) const;
-  /// The first move whose mean score is the best, up to rounding; there must be one move at least. `poll(done)` is
-  /// called now and then, and may throw.
-  ScoredMove best_of(std::span<const Move> moves, const MoveGenerator& generator,
-                     const std::function<void(std::size_t done)>& poll);
+  /// Sets the scores of all candidates: their means over the folds.
+  void score(std::span<CandidateGroup> groups);
   void accept(std::span<const StructureChange> changes);
 
  private:
-  /// A term that is taken out of the log-joint or put into it.
-  struct SignedTerms {
-    Terms terms;
-    double sign;
-  };
-  using Lookups = std::vector<SignedTerms>;
-  /// What all candidates of a group begin with, besides the present sums.
-  struct Base {
-    Lookups lookups;
-    std::span<const double> added;  // [row][width]; may be empty
-  };
   struct Candidate {
-    std::vector<StructureChange> changes;  // only where cells are missing
-    Lookups lookups;
-    std::vector<std::uint32_t> inexact_rows;  // where a missing feature has children: not a sum of terms
+    Lookups lookups;                    // the terms of the changed features as they become
+    std::span<const double> row_terms;  // in place of look-ups, of a super-parent: [row][width], less the old terms
+    std::vector<StructureChange> changes;
+    std::vector<std::uint32_t> inexact_rows;  // whose log-joint is not a sum of terms
   };
-  /// Moves that change the same features.
-  struct Group {
-    Move::Kind kind;
-    std::uint32_t slot;
-    std::size_t begin;                      // the place of the first of them, group by group
-    std::span<const std::uint32_t> others;  // of each move
-    std::size_t work;                       // compared with other groups
+  struct Block;
 
-    std::size_t size() const { return others.size(); }
-    Move operator[](std::size_t i) const { return {kind, slot, others[i]}; }
-  };
-  struct Workspace;
-  struct Bounds;
-
-  Terms terms_of(const StructureChange& change) const;
-  Terms present_terms(std::size_t feature) const;
-  std::size_t count_joined(const Lookups& lookups, std::size_t first) const;
-  Terms sum_of(std::span<const SignedTerms> lookups) const;
-  Lookups joined(Lookups lookups) const;
-  Base old_terms(std::span<const StructureChange> changes) const;
+  void take_away(std::size_t feature, Lookups& lookups) const;
+  Lookups old_terms(std::span<const StructureChange> changes) const;
   Candidate prepare(std::vector<StructureChange> changes, bool alone) const;
-  Candidate prepare_super_parent(const Move& move, const MoveGenerator& generator, Base& base) const;
-  Workspace& workspace_of(std::size_t worker);
-  Bounds bounds_of(std::span<const Candidate> candidates) const;
-  std::vector<std::uint32_t> find_inexact_rows(std::span<const StructureChange> changes) const;
-  std::vector<Group> grouped(std::span<const Move> moves);
-  bool is_plain(const Group& group) const;
-  void score_plain_group(const Group& group, Workspace& work, std::span<double> scores) const;
-  void sort_longest_first(std::span<Group> groups, const MoveGenerator& generator) const;
-  void score_group(const Group& group, const MoveGenerator& generator, Workspace& work, std::span<double> scores) const;
-  /// Score of every candidate and fold; `base` is what all of them take away.
-  std::vector<double> evaluate(std::span<const Candidate> candidates, const Base& base, Workspace& work) const;
-  void evaluate_counts(std::span<const Candidate> candidates, const Base& base, Workspace& work,
-                       std::vector<double>& totals) const;
-  void evaluate_values(const Candidate& candidate, const Base& base, Workspace& work, double* totals) const;
-  void load_block(const RowSegment& segment, std::size_t first, std::size_t rows, const Base& base,
-                  Workspace& work) const;
-  void index_block(const FamilyTerms& family, std::size_t first, std::size_t rows, std::uint32_t* index) const;
-  void index_rows(const FamilyTerms& family, std::size_t first, std::span<const std::uint32_t> kept,
-                  std::uint32_t* index) const;
-  void add_block(const Lookups& lookups, std::size_t fold, std::size_t first, std::size_t rows, Workspace& work,
-                 double* sums) const;
-  /// The sums of one row under a candidate, exactly: missing features summed out.
-  void exact_sums(const Candidate& candidate, std::span<const std::uint32_t> rows,
-                  const std::function<void(std::uint32_t row, const double* sums)>& take) const;
-  void find_components();
+  bool is_plain(const CandidateGroup& group) const;
+  void score_group(CandidateGroup& group);
+  void score_plain_arcs(CandidateGroup& group);
+  void score_super_parent(CandidateGroup& group);
+  void score_candidates(CandidateGroup& group) const;
+  /// Scores of every candidate and fold, [candidate][fold]; `taken` is what all of them take away.
+  std::vector<double> evaluate(const Lookups& taken, std::span<const Candidate> candidates) const;
+  const double* load(const Lookups& taken, const RowSegment& segment, std::size_t first, std::size_t n_rows,
+                     Block& block) const;
+  void apply(const Lookups& taken, const Candidate& candidate, const RowSegment& segment, std::size_t first,
+             std::size_t n_rows, Block& block) const;
+  void count_correct_rows(const Lookups& taken, std::span<const Candidate> candidates,
+                          std::vector<double>& totals) const;
+  void recount_inexact_rows(const Lookups& taken, const Candidate& candidate, double* totals) const;
+  void add_row_values(const Lookups& taken, const Candidate& candidate, double* totals) const;
+  void sum_out(const Candidate& candidate,
+               const std::function<void(std::uint32_t row, const double* sums)>& take) const;
+  double mean_of_folds(const double* scores) const;
 
-  const SearchRows& rows_;
-  const SearchTables& tables_;
+  const FoldRows& rows_;
+  const TermTables& tables_;
   SearchState state_;
   SearchObjective objective_;
-  std::size_t memory_limit_;
   ThreadTeam& team_;
-  Isa isa_ = best_isa();
-  PairScorer pairs_;
-  std::vector<double> sums_;                            // [row][width]
-  std::vector<std::unique_ptr<Workspace>> workspaces_;  // of every thread, made when it first has work
-  // Of the last moves, group by group: their scores, their numbers, what is joined by them. Kept, for new memory takes
-  // long to come by.
-  std::vector<double> scores_;
-  std::vector<std::size_t> order_;
-  std::vector<std::uint32_t> others_;
-  mutable std::unique_ptr<SuperParentSums> super_parents_;
-  std::vector<RowSegment> segments_;
-  // Where cells are missing: the segment of every row, which features hang together, and which of them, having
-  // children, may be missing.
-  std::vector<std::uint32_t> segment_of_row_;
-  std::vector<std::size_t> component_;
-  std::vector<std::vector<std::size_t>> missing_parents_;  // by component
-  // Rows whose sums were once summed out. If these are ln 0, nothing tells which terms were, so none can be taken away.
-  std::vector<std::uint32_t> summed_rows_;
+  std::vector<double> sums_;  // [row][width]
+  IncompleteRows incomplete_;
+  PlainArcs plain_arcs_;
+  std::optional<SuperParentSums> super_parents_;  // of kSuperParent only
 };
 
 }  // namespace tanager::internal

@@ -290,15 +290,26 @@ TEST(an_exception_from_the_caller_comes_through) {
 }
 
 TEST(ties_go_to_the_first_candidate) {
-  const std::vector<std::size_t> order{0, 1, 2, 3}, reversed{3, 2, 1, 0};
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5, 0.4}, order), 1u);
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5, 0.4}, reversed), 2u);
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-14, 0.4}, order), 1u);
-  CHECK_EQ(first_best(std::vector<double>{0.1, 0.5, 0.5 + 1e-9, 0.4}, order), 2u);
+  const std::vector<std::uint64_t> order{0, 1, 2, 3};
+  const std::vector<std::uint64_t> reversed{3, 2, 1, 0};
+  /// The place of the best of some scores, the first two in one group and all others in another.
+  const auto best = [](std::vector<double> scores, const std::vector<std::uint64_t>& ranks) {
+    CandidateGroup groups[2];
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      groups[i / 2].add(ranks[i], {});
+      groups[i / 2].scores.push_back(scores[i]);
+    }
+    const Choice choice = first_best(groups);
+    return choice.candidate + (choice.group == groups ? 0 : 2);
+  };
+  CHECK_EQ(best({0.1, 0.5, 0.5, 0.4}, order), 1u);
+  CHECK_EQ(best({0.1, 0.5, 0.5, 0.4}, reversed), 2u);
+  CHECK_EQ(best({0.1, 0.5, 0.5 + 1e-14, 0.4}, order), 1u);
+  CHECK_EQ(best({0.1, 0.5, 0.5 + 1e-9, 0.4}, order), 2u);
   const double nothing = -std::numeric_limits<double>::infinity();
-  CHECK_EQ(first_best(std::vector<double>{nothing, nothing}, order), 0u);
-  CHECK_EQ(first_best(std::vector<double>{nothing, -3.0}, order), 1u);
-  CHECK_EQ(first_best(std::vector<double>(2, std::numeric_limits<double>::quiet_NaN()), order), 0u);
+  CHECK_EQ(best({nothing, nothing}, order), 0u);
+  CHECK_EQ(best({nothing, -3.0}, order), 1u);
+  CHECK_EQ(best(std::vector<double>(2, std::numeric_limits<double>::quiet_NaN()), order), 0u);
   // Copies of one column: every arc is as good as any other.
   const Column copy(std::vector<std::uint8_t>{0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0}, 2);
   const Column target(std::vector<std::uint8_t>{0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0}, 2);

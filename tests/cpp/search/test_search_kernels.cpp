@@ -1,20 +1,20 @@
-// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact, and
-// the memory of their tables.
+// The inner loops of searches on every instruction set, against plain loops; the grid that makes their sums exact.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "check.hpp"
-#include "search/joint_values.hpp"
+#include "reference.hpp"
+#include "search/fold_counts.hpp"
 #include "search/kernels.hpp"
 #include "search/log_grid.hpp"
 #include "simd/cpu.hpp"
-#include "support/shelf.hpp"
+#include "support/parallel.hpp"
 
 using namespace tanager;
 using namespace tanager::internal;
@@ -156,60 +156,21 @@ TEST(rows_are_counted_as_plain_loops_do_ties_and_impossible_rows_included) {
   CHECK(right > all / 20 && right < all);
 }
 
-TEST(settled_rows_never_contradict_the_count) {
+TEST(terms_of_every_row_are_counted_as_those_of_a_table) {
   std::mt19937_64 random(2);
-  std::size_t settled_blocks = 0, blocks = 0;
-  for (const double spread : {0.5, 3.0, 20.0})
-    for (const std::size_t classes : kClasses)
+  for (const std::size_t classes : kClasses)
+    for (const bool zeros : {false, true})
       for (const std::size_t n : kRows) {
-        const Rows rows = draw(random, classes, n, false, spread);
-        const std::size_t size = rows.values * rows.width;
-        for (const Isa isa : levels()) {
-          std::vector<double> low(size, kInfinity), high(size, -kInfinity);
-          for (const auto& table : rows.tables)
-            widen_bounds(table.data(), table.size(), size, low.data(), high.data(), isa);
-          for (std::size_t i = 0; i < size; ++i)
-            for (const auto& table : rows.tables)
-              for (std::size_t j = i; j < table.size(); j += size) CHECK(low[i] <= table[j] && table[j] <= high[i]);
-
-          std::vector<double> sums = rows.sums;
-          std::vector<std::uint32_t> kept(n), cells = rows.index();
-          CandidateBlock block = rows.block(sums, cells, rows.tables[0]);
-          const std::size_t settled =
-              settle_rows(block, rows.child.data(), low.data(), high.data(), sums.data(), kept.data(), isa);
-          ++blocks;
-          if (block.rows < n) {
-            ++settled_blocks;
-            const auto full = rows.index();
-            for (std::size_t i = 0; i < block.rows; ++i) {
-              CHECK(i == 0 || kept[i] > kept[i - 1]);
-              cells[i] = full[kept[i]];
-            }
-          } else {
-            CHECK(sums == rows.sums);
-            CHECK_EQ(settled, 0u);
-          }
-          for (const auto& table : rows.tables) {
-            block.terms = table.data();
-            CHECK_EQ(settled + count_correct(block, isa), plain_count(rows, table));
-          }
+        const Rows rows = draw(random, classes, n, zeros, 1);
+        std::vector<double> terms;
+        for (const std::uint32_t cell : rows.index()) {
+          const auto first = rows.tables[0].begin() + static_cast<std::ptrdiff_t>(cell * rows.width);
+          terms.insert(terms.end(), first, first + static_cast<std::ptrdiff_t>(rows.width));
         }
+        CandidateBlock block = rows.block(rows.sums, {}, terms);
+        block.index = nullptr;
+        for (const Isa isa : levels()) CHECK_EQ(count_correct(block, isa), plain_count(rows, rows.tables[0]));
       }
-  CHECK(settled_blocks > blocks / 10 && settled_blocks < blocks);
-}
-
-TEST(positive_sums_are_counted_as_a_plain_loop_does) {
-  std::mt19937_64 random(5);
-  for (const std::size_t n : kRows) {
-    std::vector<double> a(n), b(n);
-    std::size_t expected = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      a[i] = static_cast<double>(random() % 9) - 4;  // sums of zero are common, and not positive
-      b[i] = static_cast<double>(random() % 9) - 4;
-      if (a[i] + b[i] > 0) ++expected;
-    }
-    for (const Isa isa : levels()) CHECK_EQ(count_positive_sums(a.data(), b.data(), n, isa), expected);
-  }
 }
 
 TEST(accuracies_of_parents_side_by_side_are_those_of_a_plain_loop) {
@@ -375,59 +336,36 @@ TEST(sums_on_the_grid_do_not_depend_on_their_order) {
       }
 }
 
-TEST(distinct_values_are_numbered_in_the_order_they_come) {
+TEST(joint_values_that_occur_are_counted_outside_of_their_fold) {
+  const std::size_t n_rows = 300;
+  const Dataset data = reference::random_dataset({{2}}, {3}, n_rows, false, 6);
+  std::vector<std::uint32_t> folds;
+  for (std::size_t row = 0; row < n_rows; ++row) folds.push_back(static_cast<std::uint32_t>(row % 4));
+  ThreadTeam team(1);
+  const FoldRows rows(data, folds, team);
   std::mt19937_64 random(6);
-  std::vector<std::uint32_t> none;
-  CHECK_EQ(number_distinct(none), 0u);
-  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{100}, std::size_t{5000}})
-    for (const std::uint64_t below : {std::uint64_t{1}, std::uint64_t{60}, std::uint64_t{1} << 32}) {
-      std::vector<std::uint32_t> values(n);
-      for (std::size_t i = 0; i < n; ++i)
-        values[i] =
-            i % 7 == 3 ? std::numeric_limits<std::uint32_t>::max() : static_cast<std::uint32_t>(random() % below);
-      std::map<std::uint32_t, std::uint32_t> known;
-      std::vector<std::uint32_t> expected;
-      for (const std::uint32_t value : values)
-        expected.push_back(known.try_emplace(value, static_cast<std::uint32_t>(known.size())).first->second);
-      CHECK_EQ(number_distinct(values), known.size());
-      CHECK(values == expected);
+  for (const std::uint64_t below : {std::uint64_t{1}, std::uint64_t{60}, std::uint64_t{1} << 32}) {
+    std::vector<std::uint32_t> values;
+    for (std::size_t row = 0; row < n_rows; ++row) values.push_back(static_cast<std::uint32_t>(random() % below));
+    SparseCounts counts(rows, values);
+    for (std::size_t k = 0; k < rows.n_folds(); ++k) {
+      counts.count_fold(k);
+      std::set<std::uint32_t> in_fold;
+      for (std::size_t row = rows.fold_begin(k); row < rows.fold_begin(k + 1); ++row) {
+        in_fold.insert(values[row]);
+        CHECK(counts[row] < counts.size());
+        CHECK_EQ(values[counts.first_row(counts[row])], values[row]);
+        for (std::uint32_t c = 0; c < 3; ++c) {
+          std::size_t expected = 0;
+          for (std::size_t other = 0; other < n_rows; ++other)
+            if (rows.segment_of(other).fold != k && values[other] == values[row] && rows.segment_of(other).label == c)
+              ++expected;
+          CHECK_EQ(counts.training(counts[row])[c], expected);
+        }
+      }
+      CHECK_EQ(counts.size(), in_fold.size());
     }
-}
-
-TEST(what_lies_on_a_shelf_is_aligned_and_apart) {
-  std::mt19937_64 random(7);
-  Shelf shelf;
-  struct Piece {
-    unsigned char* begin;
-    std::size_t size;
-    unsigned char fill;
-  };
-  std::vector<Piece> pieces;
-  for (std::size_t i = 0; i < 2000; ++i) {
-    const std::size_t size = i % 97 == 5 ? 40'000 : random() % 300, alignment = std::size_t{1} << random() % 5;
-    auto* begin = static_cast<unsigned char*>(shelf.allocate(size, alignment));
-    CHECK_EQ(reinterpret_cast<std::uintptr_t>(begin) % alignment, 0u);
-    pieces.push_back({begin, size, static_cast<unsigned char>(i)});
-    std::fill_n(begin, size, pieces.back().fill);
   }
-  for (const Piece& piece : pieces)
-    CHECK(std::all_of(piece.begin, piece.begin + piece.size, [&](unsigned char c) { return c == piece.fill; }));
-}
-
-TEST(room_on_a_shelf_is_for_neighbors) {
-  Shelf shelf;
-  CHECK(shelf.more_for(100) >= 100);
-  for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{100'000}}) {
-    shelf.make_room(bytes);
-    CHECK_EQ(shelf.more_for(bytes), 0u);
-    auto* first = static_cast<std::byte*>(shelf.allocate(bytes / 2, 8));
-    CHECK(shelf.allocate(bytes / 2, 8) == first + bytes / 2);
-  }
-  // What is large has memory of its own, beside which the room for small things stays.
-  shelf.make_room(1000);
-  shelf.make_room(100'000);
-  static_cast<void>(shelf.allocate(100'000, 8));
-  CHECK_EQ(shelf.more_for(1000), 0u);
 }
 
 TEST_MAIN
