@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/lookup_groups.hpp"
+
 namespace tanager::internal {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr std::size_t kMaxMembers = 4;
 // of that; a group's own product starts at 1.
 constexpr double kChunkBits = 1400;
 constexpr double kGroupBits = 1000;
-
-std::uint32_t padded(std::uint32_t classes) {
-  return classes <= 2 ? classes : (classes + 3) / 4 * 4;
-}
 
 /// The smallest positive number of all, or `known` if that is smaller.
 double smallest_positive(std::span<const double> probabilities, double known) {
@@ -103,7 +101,7 @@ std::vector<std::uint32_t> choose_chunks(std::span<const std::uint32_t> groups, 
 AodePlan::AodePlan(const Aode& aode)
     : cardinalities(aode.cardinalities().begin(), aode.cardinalities().end()),
       n_classes(aode.n_classes()),
-      width(padded(n_classes)),
+      width(padded_classes(n_classes, 4)),
       first_values(cardinalities.size() + 1, 0) {
   const std::size_t n = cardinalities.size();
   for (std::size_t f = 0; f < n; ++f) first_values[f + 1] = first_values[f] + cardinalities[f];

@@ -1,5 +1,3 @@
-// Joins the terms of features into look-ups. A tree's branch of four binary features has 16 joint values: one look-up
-// instead of four.
 #include "predict/lookup_tables.hpp"
 
 #include <algorithm>
@@ -15,12 +13,6 @@ constexpr std::uint64_t kJointValueLimits[] = {1024, 256, 64, 16};
 // Features of one value enlarge nothing: without a limit thousands of them would join one group, at quadratic cost.
 constexpr std::size_t kMaxMembers = 32;
 
-std::uint32_t padded(std::uint32_t classes) {
-  if (classes <= 2) return classes;
-  if (classes <= 4) return 4;
-  return (classes + 7) / 8 * 8;
-}
-
 /// The features that a term looks at; the term n_features is that of a class with parents.
 std::vector<std::size_t> features_of_term(const Structure& structure, std::size_t term) {
   if (term == structure.n_features()) return structure.class_parents();
@@ -35,36 +27,6 @@ std::vector<std::size_t> terms_of(const Structure& structure) {
   if (!structure.class_parents().empty())
     terms.insert(terms.begin() + static_cast<std::ptrdiff_t>(structure.class_position()), structure.n_features());
   return terms;
-}
-
-/// Terms in their order, joined greedily while the joint values number at most `limit`.
-std::vector<LookupGroup> join_terms(const Network& network, std::uint64_t limit) {
-  std::vector<LookupGroup> groups;
-  const auto cards = network.cardinalities();
-  std::vector<std::size_t> last_group(network.n_features(), std::numeric_limits<std::size_t>::max());
-  for (const std::size_t term : terms_of(network.structure())) {
-    const std::vector<std::size_t> involved = features_of_term(network.structure(), term);
-    std::uint64_t growth = 1;  // by the features that the current group lacks
-    for (const std::size_t f : involved)
-      if (groups.empty() || last_group[f] != groups.size() - 1) growth *= cards[f];
-    if (groups.empty() || groups.back().size * growth > limit || groups.back().members.size() >= kMaxMembers)
-      groups.emplace_back();
-    LookupGroup& group = groups.back();
-    group.terms.push_back(term);
-    for (const std::size_t f : involved) {
-      if (last_group[f] == groups.size() - 1) continue;
-      last_group[f] = groups.size() - 1;
-      group.members.push_back({f, group.size});
-      group.size *= cards[f];
-    }
-  }
-  return groups;
-}
-
-std::uint64_t total_bytes(const std::vector<LookupGroup>& groups, std::uint32_t padded_classes) {
-  std::uint64_t cells = 0;
-  for (const LookupGroup& group : groups) cells += std::uint64_t{group.size} * padded_classes;
-  return cells * sizeof(double);
 }
 
 /// Adds one term, of which `logs` are the cells, to every cell of its group.
@@ -101,20 +63,20 @@ void add_term(LookupTables& tables, const LookupGroup& group, const Network& net
 LookupTables build_lookup_tables(const Network& network, std::span<const std::vector<double>> logs) {
   LookupTables tables;
   tables.n_classes = network.n_classes();
-  tables.padded_classes = padded(tables.n_classes);
+  tables.padded_classes = padded_classes(tables.n_classes, 8);
   tables.features = network.structure().order();
   std::sort(tables.features.begin(), tables.features.end());
   tables.prior.assign(tables.padded_classes, 0.0);
   if (network.structure().class_parents().empty()) std::ranges::copy(logs.back(), tables.prior.begin());
 
-  for (const std::uint64_t limit : kJointValueLimits) {
-    tables.groups = join_terms(network, limit);
-    if (total_bytes(tables.groups, tables.padded_classes) <= kTotalBytes) break;
-  }
+  const std::vector<std::size_t> terms = terms_of(network.structure());
   std::size_t cells = 0;
-  for (LookupGroup& group : tables.groups) {
-    group.offset = cells;
-    cells += std::size_t{group.size} * tables.padded_classes;
+  for (const std::uint64_t limit : kJointValueLimits) {
+    tables.groups = join_lookups(
+        terms, network.cardinalities(), [&](std::size_t term) { return features_of_term(network.structure(), term); },
+        limit, kMaxMembers);
+    cells = place_groups(tables.groups, tables.padded_classes);
+    if (cells * sizeof(double) <= kTotalBytes) break;
   }
   tables.cells.assign(cells, 0.0);
   for (const LookupGroup& group : tables.groups)

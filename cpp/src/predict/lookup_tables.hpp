@@ -6,21 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "support/lookup_groups.hpp"
 #include "tanager/network.hpp"
 
 namespace tanager::internal {
-
-/// One look-up that serves several features: their terms summed over all joint values of the features involved.
-struct LookupGroup {
-  struct Member {
-    std::size_t feature;
-    std::uint32_t stride;  ///< of the feature's code in the joint index
-  };
-  std::vector<std::size_t> terms;  ///< the features whose terms it sums, in this order; n_features is the class
-  std::vector<Member> members;     ///< these and their parents
-  std::uint32_t size = 1;          ///< number of joint values
-  std::size_t offset = 0;          ///< of the group's first cell in LookupTables::cells
-};
 
 /// All look-ups. The log-joint of a row is *defined* as prior + group 0 + group 1 + ..., each group being the sum of
 /// its features' terms in order: one definition, so that every way of computing it gives the same bits.
@@ -30,8 +19,8 @@ struct LookupTables {
   std::uint32_t padded_classes = 0;
   std::vector<std::size_t> features;  ///< that the model has, in increasing order
   std::vector<double> prior;          ///< ln P(class), padded; zeros if the class has parents and is a term itself
-  std::vector<LookupGroup> groups;
-  std::vector<double> cells;  ///< [group][joint value][padded class]
+  std::vector<LookupGroup> groups;    ///< a term is a feature; n_features is the class
+  std::vector<double> cells;          ///< [group][joint value][padded class]
 };
 
 /// From logarithms of the tables of all features, [parents][values][classes] also where the class is no parent, and of

@@ -20,10 +20,6 @@ constexpr std::size_t kMostCells = std::size_t{1} << 16;  // of all groups toget
 // Padding lanes lie so far below all others that they weigh nothing, yet nothing is subnormal.
 constexpr double kFarBelow = -700.0;
 
-std::size_t pad_classes(std::size_t classes) {
-  return classes <= 2 ? classes : (classes + 3) / 4 * 4;
-}
-
 /// What one block of rows works on.
 struct Lookups {
   const std::uint32_t* index;  // of the first row in the first group
@@ -120,20 +116,25 @@ TANAGER_ALWAYS_INLINE void choose_width(const Lookups& at, const double* cells, 
 }  // namespace
 
 CompleteRows::CompleteRows(const SoftmaxFamilies& families, const Dataset& data, std::span<const std::size_t> rows)
-    : families_(families), padded_(pad_classes(families.n_classes())) {
+    : families_(families), padded_(padded_classes(static_cast<std::uint32_t>(families.n_classes()), 4)) {
+  std::vector<std::size_t> terms;  // families, but those that do not know the class
+  for (std::size_t b = 0; b < families.blocks().size(); ++b)
+    if (families.blocks()[b].knows_class) terms.push_back(b);
+  const auto members_of = [&](std::size_t b) -> const auto& { return families.blocks()[b].members; };
   for (const std::size_t limit : kJointValues) {
-    join_families(limit);
+    groups_ = join_lookups(terms, families.cardinalities(), members_of, limit);
+    n_cells_ = place_groups(groups_, padded_);
     std::size_t additions = 0;
-    for (const Group& group : groups_) additions += group.size * group.blocks.size();
+    for (const LookupGroup& group : groups_) additions += group.size * group.terms.size();
     if (limit == 1 || (n_cells_ <= kMostCells && additions <= rows.size() * groups_.size() / 4)) break;
   }
-  for (Group& group : groups_) number_cells(group);
+  for (const LookupGroup& group : groups_) cell_of_.push_back(number_cells(group));
   index_.resize(groups_.size() * rows.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const std::span<std::uint32_t> own = std::span(index_).subspan(g * rows.size(), rows.size());
     std::ranges::fill(own, std::uint32_t{0});
-    for (const std::size_t f : groups_[g].members) {
-      const Column& column = data.feature(f);
+    for (const LookupGroup::Member& member : groups_[g].members) {
+      const Column& column = data.feature(member.feature);
       const auto r = static_cast<std::uint32_t>(column.n_values());
       for (std::size_t i = 0; i < rows.size(); ++i) own[i] = own[i] * r + column[rows[i]];
     }
@@ -146,81 +147,57 @@ CompleteRows::CompleteRows(const SoftmaxFamilies& families, const Dataset& data,
   }
 }
 
-/// Families in their order, joined greedily while the joint values number at most `limit`.
-void CompleteRows::join_families(std::size_t limit) {
-  groups_.clear();
-  n_cells_ = 0;
-  const auto& blocks = families_.blocks();
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (!blocks[b].knows_class) continue;
-    std::size_t growth = 1;
-    std::vector<std::size_t> added;
-    for (const std::size_t f : blocks[b].members)
-      if (groups_.empty() || std::ranges::find(groups_.back().members, f) == groups_.back().members.end()) {
-        growth *= families_.cardinalities()[f];
-        added.push_back(f);
-      }
-    if (groups_.empty() || groups_.back().size * growth > limit) {
-      groups_.emplace_back();
-      added = blocks[b].members;
-      growth = blocks[b].cells;
-    }
-    Group& group = groups_.back();
-    group.blocks.push_back(b);
-    group.members.insert(group.members.end(), added.begin(), added.end());
-    group.size *= growth;
-  }
-  for (Group& group : groups_) {
-    group.offset = n_cells_;
-    n_cells_ += group.size * padded_;
-  }
-}
-
-void CompleteRows::number_cells(Group& group) const {
+/// [family][joint value], the last member counting fastest: the cell of the family.
+std::vector<std::uint32_t> CompleteRows::number_cells(const LookupGroup& group) const {
   const auto& cards = families_.cardinalities();
-  group.cell_of.resize(group.blocks.size() * group.size);
-  for (std::size_t b = 0; b < group.blocks.size(); ++b) {
-    const FamilyBlock& block = families_.blocks()[group.blocks[b]];
+  std::vector<std::uint32_t> cell_of;
+  std::vector<std::size_t> value_of(cards.size());
+  for (const std::size_t b : group.terms) {
+    const FamilyBlock& block = families_.blocks()[b];
     for (std::size_t joint = 0; joint < group.size; ++joint) {
-      std::size_t rest = joint, cell = 0, stride = 1;
-      std::vector<std::size_t> values(group.members.size());
-      for (std::size_t m = group.members.size(); m-- > 0; rest /= cards[group.members[m]])
-        values[m] = rest % cards[group.members[m]];
-      for (std::size_t i = block.members.size(); i-- > 0; stride *= cards[block.members[i]]) {
-        const auto at = std::ranges::find(group.members, block.members[i]) - group.members.begin();
-        cell += values[static_cast<std::size_t>(at)] * stride;
+      std::size_t rest = joint, cell = 0;
+      for (std::size_t m = group.members.size(); m-- > 0;) {
+        const std::size_t f = group.members[m].feature;
+        value_of[f] = rest % cards[f];
+        rest /= cards[f];
       }
-      group.cell_of[b * group.size + joint] = static_cast<std::uint32_t>(cell);
+      for (const std::size_t f : block.members) cell = cell * cards[f] + value_of[f];
+      cell_of.push_back(static_cast<std::uint32_t>(cell));
     }
   }
+  return cell_of;
 }
 
 std::vector<double> CompleteRows::joined(std::span<const double> logs) const {
   const std::size_t n_classes = families_.n_classes();
   std::vector<double> cells(n_cells_, 0.0);
-  for (const Group& group : groups_)
-    for (std::size_t b = 0; b < group.blocks.size(); ++b) {
-      const double* from = logs.data() + families_.blocks()[group.blocks[b]].expanded;
-      const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const LookupGroup& group = groups_[g];
+    for (std::size_t b = 0; b < group.terms.size(); ++b) {
+      const double* from = logs.data() + families_.blocks()[group.terms[b]].expanded;
+      const std::uint32_t* cell_of = cell_of_[g].data() + b * group.size;
       for (std::size_t joint = 0; joint < group.size; ++joint) {
         double* to = cells.data() + group.offset + joint * padded_;
         for (std::size_t c = 0; c < n_classes; ++c) to[c] += from[cell_of[joint] * n_classes + c];
       }
     }
+  }
   return cells;
 }
 
 void CompleteRows::split(std::span<const double> slopes, std::span<double> expanded) const {
   const std::size_t n_classes = families_.n_classes();
-  for (const Group& group : groups_)
-    for (std::size_t b = 0; b < group.blocks.size(); ++b) {
-      double* to = expanded.data() + families_.blocks()[group.blocks[b]].expanded;
-      const std::uint32_t* cell_of = group.cell_of.data() + b * group.size;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const LookupGroup& group = groups_[g];
+    for (std::size_t b = 0; b < group.terms.size(); ++b) {
+      double* to = expanded.data() + families_.blocks()[group.terms[b]].expanded;
+      const std::uint32_t* cell_of = cell_of_[g].data() + b * group.size;
       for (std::size_t joint = 0; joint < group.size; ++joint) {
         const double* from = slopes.data() + group.offset + joint * padded_;
         for (std::size_t c = 0; c < n_classes; ++c) to[cell_of[joint] * n_classes + c] += from[c];
       }
     }
+  }
 }
 
 RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin, std::size_t end,

@@ -8,6 +8,7 @@
 
 #include "rows/softmax_families.hpp"
 #include "simd/cpu.hpp"
+#include "support/lookup_groups.hpp"
 #include "tanager/dataset.hpp"
 #include "tanager/learn_rows.hpp"
 
@@ -36,20 +37,12 @@ class CompleteRows {
   void split(std::span<const double> slopes, std::span<double> expanded) const;
 
  private:
-  struct Group {
-    std::vector<std::size_t> blocks;     // families
-    std::vector<std::size_t> members;    // features whose codes make up the joint value, the last with stride one
-    std::size_t size = 1;                // joint values
-    std::size_t offset = 0;              // of its first cell
-    std::vector<std::uint32_t> cell_of;  // [family][joint value]
-  };
-
-  void join_families(std::size_t limit);
-  void number_cells(Group& group) const;
+  std::vector<std::uint32_t> number_cells(const LookupGroup& group) const;
 
   const SoftmaxFamilies& families_;
   std::size_t padded_;
-  std::vector<Group> groups_;
+  std::vector<LookupGroup> groups_;                  // of families; members with the last one counting fastest
+  std::vector<std::vector<std::uint32_t>> cell_of_;  // [group][family][joint value]
   std::size_t n_cells_ = 0;
   std::vector<std::uint32_t> index_;  // [group][row]: the offset of the row's cell
   std::vector<std::uint16_t> classes_;
