@@ -311,11 +311,13 @@ other.join()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.slow
 def test_forked_processes_have_threads_of_their_own():
     run = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=120, check=False)
     assert run.stdout.split() == ["0"] * 8, run.stderr
 
 
+@pytest.mark.slow
 def test_a_process_may_end_right_after_a_call_with_threads():
     code = """
 import numpy as np, tanager as tg

@@ -95,6 +95,7 @@ sorted_classes = st.booleans()
 
 @given(tables, sorted_classes)
 @settings(deadline=None, max_examples=200)
+@pytest.mark.slow
 def test_mdl_cuts_equal_the_reference(table, related):
     x, y, w = table
     if related:  # classes that follow the numbers, so that there is something to cut
@@ -107,6 +108,7 @@ def test_mdl_cuts_equal_the_reference(table, related):
 
 @given(tables, st.integers(2, 9))
 @settings(deadline=None, max_examples=200)
+@pytest.mark.slow
 def test_equal_frequency_cuts_equal_the_reference(table, bins):
     x, _, w = table
     for weights in (None, w):

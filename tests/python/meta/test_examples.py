@@ -76,7 +76,14 @@ def test_public_classes_have_examples():
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning:matplotlib")
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+@pytest.mark.parametrize(
+    "guide",
+    # One of them starts a cluster.
+    [
+        pytest.param(guide, id=guide.name, marks=[pytest.mark.slow] if guide.name == "dask.md" else [])
+        for guide in GUIDES
+    ],
+)
 def test_guides(guide, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples save files
     failed, attempted = doctest.testfile(str(guide), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -169,6 +169,7 @@ def test_large_tables_keep_their_order_on_any_number_of_threads(run: Run, tmp_pa
     assert [int(row[1]) for row in rows] == clf.predict(X).tolist()
 
 
+@pytest.mark.slow
 def test_the_command_in_python_gives_the_same_answers(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("rich")
     pytest.importorskip("pyarrow")
