@@ -11,7 +11,6 @@
 #include "bindings.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_constraint.hpp"
-#include "watch.hpp"
 
 namespace tanager::python {
 namespace {
@@ -27,7 +26,7 @@ using Learn = LearnedConstraint (*)(const Dataset&, const ConstraintOptions&, in
 template <Learn learn>
 py::tuple learn_structure(const Dataset& data, const std::string& test, std::optional<double> threshold,
                           std::optional<std::size_t> max_parents, std::optional<std::size_t> max_conditioning,
-                          double min_rows, std::vector<std::size_t> tie_order, py::object report, int threads) {
+                          double min_rows, std::vector<std::size_t> tie_order, int threads) {
   ConstraintOptions options;
   options.kind = kind_of(test);
   options.threshold = threshold;
@@ -35,15 +34,10 @@ py::tuple learn_structure(const Dataset& data, const std::string& test, std::opt
   options.max_conditioning = max_conditioning;
   options.min_rows = min_rows;
   options.tie_order = std::move(tie_order);
-  Watch watch(std::move(report));
-  options.keep_going = [&] { return watch(); };
   std::optional<LearnedConstraint> found;
-  try {
+  {
     const ReleaseGil release;
     found = learn(data, options, threads);
-  } catch (const Stopped&) {
-    watch.rethrow();
-    throw;
   }
   return py::make_tuple(std::move(found->structure), found->threshold, found->n_tests);
 }
@@ -52,7 +46,7 @@ template <Learn learn>
 void define(py::module_& m, const char* name) {
   m.def(name, &learn_structure<learn>, py::arg("dataset"), py::kw_only(), py::arg("test"), py::arg("threshold"),
         py::arg("max_parents"), py::arg("max_conditioning"), py::arg("min_rows"), py::arg("tie_order"),
-        py::arg("report"), py::arg("threads") = 1);
+        py::arg("threads") = 1);
 }
 
 /// Information, rows, configurations and degrees of freedom of a test, and its strength.

@@ -13,7 +13,6 @@
 #include "structures.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_weights.hpp"
-#include "watch.hpp"
 
 namespace tanager::python {
 namespace {
@@ -24,15 +23,13 @@ WanbiaLoss loss_of(const std::string& name) {
 }
 
 Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::size_t n_trees, double bootstrap,
-                            std::optional<std::size_t> max_depth, std::uint64_t seed, py::object report, int threads) {
-  Watch watch(std::move(report));
-  const TreeDepthOptions options{n_trees, bootstrap, max_depth, seed, std::ref(watch)};
+                            std::optional<std::size_t> max_depth, std::uint64_t seed, int threads) {
+  const TreeDepthOptions options{n_trees, bootstrap, max_depth, seed};
   std::vector<std::uint32_t> found;
   {
     const ReleaseGil release;
     found = tree_depths(to_structure(parents), data, options, threads);
   }
-  watch.rethrow();
   return to_array(std::move(found), {static_cast<py::ssize_t>(n_trees), static_cast<py::ssize_t>(data.n_features())});
 }
 
@@ -79,8 +76,7 @@ Network network(const WanbiaObjective& objective, const Array<double>& weights) 
 
 void bind_feature_weights(py::module_& m) {
   m.def("tree_depths", &depths, py::arg("parents"), py::arg("dataset"), py::kw_only(), py::arg("n_trees"),
-        py::arg("bootstrap"), py::arg("max_depth"), py::arg("seed"), py::arg("report") = py::none(),
-        py::arg("threads") = 1);
+        py::arg("bootstrap"), py::arg("max_depth"), py::arg("seed"), py::arg("threads") = 1);
   m.def("weights_from_depths", &weights, py::arg("depths").noconvert());
   m.def("estimate_weighted", &weighted, py::arg("parents"), py::arg("counts"), py::arg("weights").noconvert(),
         py::arg("alpha") = 1.0, py::arg("class_prior") = std::vector<double>());

@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/queries.hpp"
-#include "watch.hpp"
 
 namespace tanager::python {
 namespace {
@@ -52,13 +51,9 @@ Array<Code> sample(const Queries& queries, const Array<Code>& codes, std::option
   const Evidence evidence = evidence_of(codes, target);
   Array<Code> out({static_cast<py::ssize_t>(codes.size() + 1), static_cast<py::ssize_t>(n_cases)});
   const auto span = as_mutable_span(out);
-  Watch watch(py::none{});
-  try {
+  {
     const ReleaseGil release;
-    queries.sample(evidence, seed, span, threads, [&] { return watch(); });
-  } catch (const Stopped&) {
-    watch.rethrow();
-    throw;
+    queries.sample(evidence, seed, span, threads);
   }
   return out;
 }

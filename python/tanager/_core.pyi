@@ -355,7 +355,6 @@ def learn_constraint_augmented(
     max_conditioning: int | None,
     min_rows: float,
     tie_order: Sequence[int],
-    report: Callable[[], None] | None,
     threads: int = 1,
 ) -> tuple[Structure, float, int]: ...
 def learn_three_phase(
@@ -367,7 +366,6 @@ def learn_three_phase(
     max_conditioning: int | None,
     min_rows: float,
     tie_order: Sequence[int],
-    report: Callable[[], None] | None,
     threads: int = 1,
 ) -> tuple[Structure, float, int]: ...
 def log_p_value(g2: float, degrees: float) -> float: ...
@@ -410,7 +408,6 @@ def tree_depths(
     bootstrap: float,
     max_depth: int | None,
     seed: int,
-    report: Callable[[], None] | None = None,
     threads: int = 1,
 ) -> npt.NDArray[np.uint32]: ...
 def weights_from_depths(depths: npt.NDArray[np.uint32]) -> _Floats: ...

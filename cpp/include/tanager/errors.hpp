@@ -39,16 +39,24 @@ class ModelFileError : public Error {
   using Error::Error;
 };
 
-/// Work ended early, because whoever was asked whether to go on said no.
+/// The caller ended a call early: see StopCheck.
 class Stopped : public Error {
  public:
   using Error::Error;
 };
 
-/// While it lives, long calls of this library on this thread call `check` about twenty times a second, on this thread
-/// only, however many threads they use. What `check` throws ends the call and reaches its caller, such as a Ctrl-C.
-/// Objects that the call was given keep their state. An object within the life of another one replaces it meanwhile;
-/// one with an empty function has nothing called.
+/// Ends long calls early, by one rule for the whole library. While a StopCheck lives, long calls on its thread call
+/// `check` about twenty times a second. To end the call, `check` throws, Stopped or anything else, and the exception
+/// reaches the caller:
+///
+///     const StopCheck check([&] { if (is_cancelled) throw Stopped("cancelled"); });
+///
+/// Functions whose result has a `stop` field take a KeepGoing besides; they return what they have, marked as
+/// interrupted, instead of throwing Stopped. Both functions are called by the calling thread only, however many threads
+/// work for it. The objects that a call was given keep their state.
+///
+/// A StopCheck within the life of another one on the same thread replaces it meanwhile; one with an empty function has
+/// nothing called. Not safe to share between threads.
 class StopCheck {
  public:
   explicit StopCheck(std::function<void()> check);
@@ -64,5 +72,11 @@ class StopCheck {
   std::chrono::steady_clock::time_point next_;
   StopCheck* before_;
 };
+
+/// Is given the progress of a long-running learner; false ends it, and the learner returns what it has. Called after
+/// every step and about twenty times a second, by the calling thread only. May be empty. What it throws reaches the
+/// caller.
+template <class Progress>
+using KeepGoing = std::function<bool(const Progress&)>;
 
 }  // namespace tanager

@@ -51,11 +51,8 @@ double log_p_value(double g2, double degrees);
 /// every result is the same, to the last bit, for any order of columns.
 class RowDependence {
  public:
-  /// Looks at all pairs beforehand, on up to `threads` threads. Throws InvalidInput if their tables are too large.
-  /// Counts all pairs. `keep_going`, unless it is empty, is asked now and then, by one thread at a time; if it says no,
-  /// Stopped is thrown.
-  explicit RowDependence(const Dataset& data, const DependenceOptions& options = {}, int threads = 1,
-                         const std::function<bool()>& keep_going = {});
+  /// Counts all pairs beforehand, on up to `threads` threads. Throws InvalidInput if their tables are too large.
+  explicit RowDependence(const Dataset& data, const DependenceOptions& options = {}, int threads = 1);
 
   /// Number of variables.
   std::size_t n_variables() const;
@@ -108,8 +105,6 @@ struct GraphOptions {
   /// Number of values of every variable; otherwise two. Where no direction is free of contradictions, that of fewer
   /// parameters is taken.
   std::vector<std::uint32_t> cardinalities;
-  /// Called now and then; false stops the work. May be empty.
-  std::function<bool()> keep_going;
 };
 
 struct LearnedGraph {
@@ -123,7 +118,7 @@ struct LearnedGraph {
 /// The PC algorithm (Spirtes, Glymour and Scheines 2000) in a form that does not depend on the order of variables
 /// (Colombo and Maathuis 2014): an edge goes if its ends are independent given some of the neighbors of one of them, as
 /// they were when sets of this size came up; a common neighbor of two variables that share no edge is a collider if it
-/// is in fewer than half of the smallest sets that separate them. Throws Stopped.
+/// is in fewer than half of the smallest sets that separate them.
 LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
                             int threads = 1);
 
@@ -131,7 +126,7 @@ LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependenc
 /// dependences, which is a tree unless some are equal; thickening by all pairs that are not found to be separated; and
 /// thinning. Its last step goes through all sets of neighbors, where the authors shrink one set step by step by an
 /// assumption that graphs need not meet (Chickering and Meek 2006). Edges of equal dependence are decided together, so
-/// nothing depends on the order of variables. Throws Stopped.
+/// nothing depends on the order of variables.
 LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
                                      int threads = 1);
 
@@ -150,7 +145,6 @@ struct ConstraintOptions {
   /// fewer values, with smaller codes in the first row where they differ; features that are equal in all that go by
   /// this order of all features, or by that of columns.
   std::vector<std::size_t> tie_order;
-  std::function<bool()> keep_going;
 };
 
 inline constexpr double kMaxAutomaticCells = 4'194'304;  // 2^22: 32 megabytes
@@ -162,12 +156,12 @@ struct LearnedConstraint {
 };
 
 /// General augmented naive Bayes (GAN): learn_pc_graph over the features, every test given the class, and the class as
-/// parent of all. max_parents counts features. Throws InvalidInput and Stopped.
+/// parent of all. max_parents counts features. Throws InvalidInput.
 LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options = {},
                                              int threads = 1);
 
 /// learn_three_phase_graph over features and class, which is preferred as a parent to all features. max_parents counts
-/// the class. Variables without edges stay in the model. Throws InvalidInput and Stopped.
+/// the class. Variables without edges stay in the model. Throws InvalidInput.
 LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options = {}, int threads = 1);
 
 }  // namespace tanager

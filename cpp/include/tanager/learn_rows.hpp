@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,25 +48,22 @@ class RowLikelihood {
   std::vector<double> parameters(const Network& network) const;
   Network network(std::span<const double> parameters) const;
   /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
-  /// the number of threads. `keep_going`, unless it is empty, is asked between pieces of the rows, perhaps from several
-  /// threads; if it says no, Stopped is thrown.
-  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1,
-                       const std::function<bool()>& keep_going = {}) const;
+  /// the number of threads.
+  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
   /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells of that row
   /// part which speaks of them: a missing feature with nothing observed below it adds nothing.
-  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1,
-                     const std::function<bool()>& keep_going = {}) const;
+  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
 
  private:
   class State;
   std::shared_ptr<const State> state_;
 };
 
-/// Where a learner stands: `held_out` is whether it tunes its number of iterations, on rows held out.
+/// Where a learner stands.
 struct FitProgress {
-  bool held_out = false;
-  std::size_t iterations = 0;
-  double value = 0;
+  bool held_out = false;       ///< whether it tunes its number of iterations, on rows held out
+  std::size_t iterations = 0;  ///< done so far
+  double value = 0;            ///< the last entry of FitResult::training, or of FitResult::held_out while it tunes
 };
 
 enum class FitStop { kConverged, kIterationLimit, kTuned, kInterrupted };
@@ -98,8 +94,8 @@ struct EmOptions {
   /// Iterations end when the goal, averaged over rows, rises by no more than this.
   double tol = 1e-6;
   std::size_t max_iter = 200;
-  /// Called now and then, perhaps from several threads; false stops the work. May be empty.
-  std::function<bool(const FitProgress&)> keep_going = {};
+  /// False ends the learner, whose result then has FitStop::kInterrupted.
+  KeepGoing<FitProgress> keep_going = {};
   /// Limit for rows with missing values, as in Inference.
   std::uint64_t max_cells = kMaxCliqueCells;
 };
@@ -116,8 +112,8 @@ struct ApnOptions {
   /// Iterations end when no parameter can improve the goal, averaged over rows, at a greater rate than this.
   double tol = 1e-6;
   std::size_t max_iter = 200;
-  std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
-  std::uint64_t max_cells = kMaxCliqueCells;                ///< as in EmOptions
+  KeepGoing<FitProgress> keep_going = {};     ///< as in EmOptions
+  std::uint64_t max_cells = kMaxCliqueCells;  ///< as in EmOptions
 };
 
 /// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, climbed along
@@ -148,8 +144,8 @@ struct ElrOptions {
   TuneRule tune_rule = TuneRule::kMean;
   /// Tuning ends when so many iterations brought nothing better for the rows held out.
   std::size_t patience = 20;
-  std::function<bool(const FitProgress&)> keep_going = {};  ///< as in EmOptions
-  std::uint64_t max_cells = kMaxCliqueCells;                ///< as in EmOptions
+  KeepGoing<FitProgress> keep_going = {};     ///< as in EmOptions
+  std::uint64_t max_cells = kMaxCliqueCells;  ///< as in EmOptions
 };
 
 /// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): climbs from available-case estimates to parameters

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "tanager/dataset.hpp"
+#include "tanager/errors.hpp"
 #include "tanager/structure.hpp"
 
 namespace tanager {
@@ -72,8 +72,8 @@ struct SearchOptions {
   /// larger are not tried. Above 2^30 it also raises the limit of exact inference about missing features (max_cells of
   /// Inference), to one cell for 64 bytes.
   std::size_t memory_limit = std::size_t{1} << 30;
-  /// Called now and then; false stops the search. May be empty.
-  std::function<bool(const SearchProgress&)> keep_going;
+  /// False ends the search, whose result then has SearchStop::kInterrupted.
+  KeepGoing<SearchProgress> keep_going;
 };
 
 /// An accepted candidate.

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,8 +23,6 @@ struct TreeDepthOptions {
   /// Features are tested down to this depth; the root is at depth one.
   std::optional<std::size_t> max_depth = {};
   std::uint64_t seed = 0;
-  /// Called now and then; false stops the work. May be empty.
-  std::function<bool()> keep_going = {};
 };
 
 /// Learns unpruned classification trees, each from a bootstrap sample, and returns how high up every feature is tested:
@@ -35,8 +32,7 @@ struct TreeDepthOptions {
 /// Splits are binary, one value against all others, by information gain. Rows are drawn with probabilities proportional
 /// to their weights. A row whose value is missing adds nothing to the gain of that feature, and goes where most of the
 /// others go. Ties go to the lowest feature, then the lowest value. The result does not depend on the number of
-/// threads. It is empty if keep_going stopped the work. Throws InvalidInput for options without meaning, or if there is
-/// no row to draw.
+/// threads. Throws InvalidInput for options without meaning, or if there is no row to draw.
 std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset& data, const TreeDepthOptions& options,
                                        int threads = 1);
 

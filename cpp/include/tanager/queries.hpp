@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,10 +55,8 @@ class Queries {
 
   /// Draws cases from P(everything | evidence), independently of each other. `out` has (n_features + 1) * n_cases
   /// codes: the cases feature by feature, kMissing for absent ones, and then their classes. The same seed gives the
-  /// same cases on any number of threads. `keep_going`, unless it is empty, is asked now and then, perhaps from several
-  /// threads; if it says no, Stopped is thrown.
-  void sample(const Evidence& evidence, std::uint64_t seed, std::span<Code> out, int threads = 1,
-              const std::function<bool()>& keep_going = {}) const;
+  /// same cases on any number of threads.
+  void sample(const Evidence& evidence, std::uint64_t seed, std::span<Code> out, int threads = 1) const;
 
  private:
   struct Impl;

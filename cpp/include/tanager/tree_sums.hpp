@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -63,16 +62,11 @@ struct TreeDistribution {
 /// Throws InvalidInput if the edges do not connect all nodes; so do the following.
 TreeDistribution tree_distribution(const EdgeWeights& weights);
 
-/// Called now and then, by one thread at a time; false stops the work. May be empty.
-using KeepGoing = std::function<bool()>;
+/// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3).
+std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1);
 
-/// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3). Empty if
-/// keep_going stopped the work.
-std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1, const KeepGoing& keep_going = {});
-
-/// Entropy of the tree, in nats, with an absolute error of a few units in the last place of its terms. NaN if
-/// keep_going stopped the work.
-double tree_entropy(const EdgeWeights& weights, int threads = 1, const KeepGoing& keep_going = {});
+/// Entropy of the tree, in nats, with an absolute error of a few units in the last place of its terms.
+double tree_entropy(const EdgeWeights& weights, int threads = 1);
 
 /// Draws trees independently and exactly, each as n - 1 edges (u, v) with u < v in increasing order. Making one takes
 /// O(n^3), and a tree about O(n^2), whatever the weights (a random walk may need for ever).

@@ -51,7 +51,7 @@ LearnedGraph learn_graph(FindSkeleton find_skeleton, TestCache& test, const Grap
 LearnedGraph learn_graph(FindSkeleton find_skeleton, std::size_t n, const Dependence& dependence,
                          const GraphOptions& options, int threads) {
   check_options(n, options);
-  TestCache test(n, dependence, options.keep_going);
+  TestCache test(n, dependence);
   return learn_graph(find_skeleton, test, options, threads);
 }
 
@@ -128,7 +128,7 @@ class ConstraintLearner {
         graph_(std::move(graph)),
         class_factor_(static_cast<double>(class_factor)),
         threads_(threads),
-        test_(n_variables, std::move(dependence), options.keep_going) {}
+        test_(n_variables, std::move(dependence)) {}
 
   struct Found {
     Parents parents;
@@ -217,7 +217,7 @@ LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& 
 
 LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options, int threads) {
   check_tie_order(data, options.tie_order);
-  const RowDependence dependence(data, {options.kind, true, options.min_rows}, threads, options.keep_going);
+  const RowDependence dependence(data, {options.kind, true, options.min_rows}, threads);
   GraphOptions graph;
   graph.max_conditioning = options.max_conditioning;
   graph.preference = preferred_order(data, options.tie_order);
@@ -230,7 +230,7 @@ LearnedConstraint learn_constraint_augmented(const Dataset& data, const Constrai
 
 LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options, int threads) {
   check_tie_order(data, options.tie_order);
-  const RowDependence dependence(data, {options.kind, false, options.min_rows}, threads, options.keep_going);
+  const RowDependence dependence(data, {options.kind, false, options.min_rows}, threads);
   const std::size_t n = data.n_features();
   GraphOptions graph;
   graph.max_conditioning = options.max_conditioning;

@@ -14,11 +14,11 @@
 #include "constraint/independence_counts.hpp"
 #include "constraint/set_counts.hpp"
 #include "scores/without_noise.hpp"
+#include "support/check_stop.hpp"
 #include "support/pairs.hpp"
 #include "support/parallel.hpp"
 #include "support/scratch_pool.hpp"
 #include "support/special.hpp"
-#include "support/synchronized.hpp"
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
 #include "tanager/errors.hpp"
@@ -102,20 +102,15 @@ Dataset prepared(const Dataset& data) {
   return with_class_as_feature(data, {data.weights().begin(), data.weights().end()});
 }
 
-/// What keep_going answered; one thread asks for all.
-struct Verdict {
-  bool stop = false;
-};
-
 }  // namespace
 
 /// The rows as tests see them.
 class RowDependence::Rows {
  public:
-  Rows(const Dataset& data, bool given_class, int threads, const std::function<bool()>& keep_going)
+  Rows(const Dataset& data, bool given_class, int threads)
       : rows_(prepared(data)), whole_(are_whole(data.weights())), given_class_(given_class) {
     if (whole_ && rows_.n_rows() < std::numeric_limits<std::uint32_t>::max()) sets_.emplace(rows_);
-    weigh_pairs(data, threads, keep_going);
+    weigh_pairs(data, threads);
   }
 
   std::size_t n_variables() const { return rows_.n_features(); }
@@ -203,7 +198,7 @@ class RowDependence::Rows {
   }
 
   /// All pairs given nothing, or the class alone.
-  void weigh_pairs(const Dataset& data, int threads, const std::function<bool()>& keep_going) {
+  void weigh_pairs(const Dataset& data, int threads) {
     const std::size_t n = n_pairs_of();
     of_pairs_.resize(n < 2 ? 0 : n * (n - 1) / 2);
     const std::size_t target = n_variables() - 1;
@@ -212,17 +207,11 @@ class RowDependence::Rows {
     if (n > 1 && whole_ && !data.is_weighted())
       counts = tanager::count(given_class_ ? data : with_class_as_feature(data, {}), CountScope::kPairs, {}, threads);
     const auto values = [&](std::size_t v) { return std::size_t{rows_.feature(v).n_values()}; };
-    Synchronized<Verdict> verdict;
-    const auto ask = [&] {
-      const bool ends =
-          verdict.with([&](Verdict& known) { return known.stop = known.stop || (keep_going && !keep_going()); });
-      if (ends) throw Stopped("the counting of pairs was stopped");
-    };
     parallel_for(n, 1, threads, [&](std::size_t begin, std::size_t end) {
       DependenceCounter counter;
       for (std::size_t x = begin; x < end; ++x)
         for (std::size_t y = x + 1; y < n; ++y) {
-          if (!counts || y == x + 1) ask();  // a pair is counted in no time, unless it takes all rows
+          check_stop();
           of_pairs_[pair_index(x, y, n)] =
               counts ? counter.of_table(counts->pair(x, y), values(x), values(y), given_class_ ? values(target) : 1)
                      : counter.of_rows(rows_, whole_, x, y, given);
@@ -242,9 +231,8 @@ double log_p_value(double g2, double degrees) {
   return log_chi_square_tail(g2, degrees);
 }
 
-RowDependence::RowDependence(const Dataset& data, const DependenceOptions& options, int threads,
-                             const std::function<bool()>& keep_going)
-    : options_(options), rows_(std::make_shared<const Rows>(data, options.given_class, threads, keep_going)) {
+RowDependence::RowDependence(const Dataset& data, const DependenceOptions& options, int threads)
+    : options_(options), rows_(std::make_shared<const Rows>(data, options.given_class, threads)) {
   if (!(options.min_rows >= 0) || std::isinf(options.min_rows))
     throw InvalidInput(join_text("min_rows must be a number that is not negative, but is ", options.min_rows));
 }

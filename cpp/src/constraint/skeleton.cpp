@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 
 namespace tanager {
@@ -21,7 +22,6 @@ namespace {
 
 /// Some hundred megabytes; what comes after is computed again when it is needed again.
 constexpr std::size_t kMostRemembered = std::size_t{1} << 21;
-constexpr std::chrono::milliseconds kBetweenPulses{5};
 
 /// Calls use(subset) for every subset of a size, in lexicographic order.
 template <class Use>
@@ -50,11 +50,8 @@ double n_subsets(std::size_t n_items, std::size_t size) {
 
 }  // namespace
 
-TestCache::TestCache(std::size_t n_variables, Dependence dependence, std::function<bool()> keep_going)
-    : n_(n_variables),
-      dependence_(std::move(dependence)),
-      keep_going_(std::move(keep_going)),
-      known_(n_ < 2 ? 0 : n_ * (n_ - 1) / 2) {}
+TestCache::TestCache(std::size_t n_variables, Dependence dependence)
+    : n_(n_variables), dependence_(std::move(dependence)), known_(n_ < 2 ? 0 : n_ * (n_ - 1) / 2) {}
 
 double TestCache::operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) {
   if (given.empty()) return dependence_(x, y, given);
@@ -66,17 +63,6 @@ double TestCache::operator()(std::size_t x, std::size_t y, std::span<const std::
   const double strength = dependence_(x, y, given);
   if (n_tests_++ < kMostRemembered && key) known.add(*key, strength);
   return strength;
-}
-
-void TestCache::check_stop() {
-  if (!keep_going_) return;
-  pulse_.with([&](Pulse& pulse) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!pulse.stopped && now - pulse.last < kBetweenPulses) return;
-    pulse.last = now;
-    pulse.stopped = pulse.stopped || !keep_going_();
-    if (pulse.stopped) throw Stopped("the search for a structure was stopped");
-  });
 }
 
 void Separators::add(std::span<const std::size_t> set) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,7 +12,6 @@
 
 #include "constraint/set_map.hpp"
 #include "support/pairs.hpp"
-#include "support/synchronized.hpp"
 #include "tanager/learn_constraint.hpp"
 
 namespace tanager::internal {
@@ -21,26 +19,17 @@ namespace tanager::internal {
 /// Remembers tests, which do not depend on the threshold. Different pairs may be asked for by different threads.
 class TestCache {
  public:
-  TestCache(std::size_t n_variables, Dependence dependence, std::function<bool()> keep_going);
+  TestCache(std::size_t n_variables, Dependence dependence);
 
   std::size_t n_variables() const { return n_; }
   std::size_t n_tests() const { return n_tests_; }
   double operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given);
 
  private:
-  struct Pulse {
-    std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-    bool stopped = false;
-  };
-
-  void check_stop();
-
   std::size_t n_;
   Dependence dependence_;
-  std::function<bool()> keep_going_;
   std::vector<SetMap<double>> known_;  // by pair
   std::atomic<std::size_t> n_tests_{0};
-  Synchronized<Pulse> pulse_;
 };
 
 /// The sets that were found to separate a pair: how many, and how many of them hold each variable.

@@ -9,7 +9,6 @@
 
 #include "graph/elimination.hpp"
 #include "support/parallel.hpp"
-#include "support/synchronized.hpp"
 
 namespace tanager {
 
@@ -61,12 +60,9 @@ class Expectations {
   explicit Expectations(std::size_t n)
       : n_(n), found_{std::vector<double>(n * n, 0.0), std::vector<double>(n * n, 0.0)} {}
 
-  /// Large graphs are halved level by level, all parts of a level at once. Returns whether it came to an end.
-  bool find(ReducedGraph graph, int threads, const KeepGoing& keep_going) {
+  /// Large graphs are halved level by level, all parts of a level at once.
+  void find(ReducedGraph graph, int threads) {
     std::vector<Task> level{{std::make_shared<const ReducedGraph>(std::move(graph)), 0}};
-    Synchronized<bool> stopped;
-    stopped.with([](bool& known) { known = false; });
-    const auto ask = [&](bool& known) { return known = known || (keep_going && !keep_going()); };
     while (!level.empty()) {
       std::vector<Part> parts;
       for (const Task& task : level) {
@@ -78,7 +74,6 @@ class Expectations {
       }
       level.assign(parts.size(), Task{});
       parallel_for(parts.size(), 1, threads, [&](std::size_t i, std::size_t) {
-        if (stopped.with(ask)) return;
         level[i] = reduced(parts[i]);
         if (level[i].graph->size() >= kParallelNodes) return;
         go_into(level[i]);
@@ -86,7 +81,6 @@ class Expectations {
       });
       std::erase_if(level, [](const Task& task) { return task.graph == nullptr; });
     }
-    return !stopped.with([](bool& known) { return known; });
   }
 
   EdgeExpectations result() { return std::move(found_); }
@@ -118,15 +112,15 @@ class Expectations {
 
 }  // namespace
 
-EdgeExpectations internal::edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
+EdgeExpectations internal::edge_expectations(const EdgeWeights& weights, int threads) {
   const JoiningOrder order = connected_order(weights);
   Expectations expectations(weights.n_nodes());
-  if (!expectations.find(ReducedGraph(weights, order.nodes), threads, keep_going)) return {};
+  expectations.find(ReducedGraph(weights, order.nodes), threads);
   return expectations.result();
 }
 
-std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
-  return edge_expectations(weights, threads, keep_going).in;
+std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads) {
+  return edge_expectations(weights, threads).in;
 }
 
 }  // namespace tanager

@@ -12,7 +12,7 @@ struct EdgeExpectations {
   std::vector<double> out;  ///< [u][v] one minus that, without a subtraction
 };
 
-/// Throws InvalidInput if the edges do not connect all nodes. Empty if keep_going stopped the work.
-EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads, const KeepGoing& keep_going);
+/// Throws InvalidInput if the edges do not connect all nodes.
+EdgeExpectations edge_expectations(const EdgeWeights& weights, int threads);
 
 }  // namespace tanager::internal

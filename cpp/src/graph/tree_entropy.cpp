@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -53,12 +52,11 @@ class Levels {
 
 }  // namespace
 
-double tree_entropy(const EdgeWeights& weights, int threads, const KeepGoing& keep_going) {
+double tree_entropy(const EdgeWeights& weights, int threads) {
   const std::size_t n = weights.n_nodes();
   if (n < 2) return 0;
   const TreeDistribution trees = tree_distribution(weights);
-  const EdgeExpectations expected = edge_expectations(weights, threads, keep_going);
-  if (expected.in.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const EdgeExpectations expected = edge_expectations(weights, threads);
   std::vector<Edge> strongest = trees.best_tree;
   const auto weight = [&](const Edge& edge) { return weights(edge.first, edge.second); };
   std::stable_sort(strongest.begin(), strongest.end(),

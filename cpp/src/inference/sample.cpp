@@ -127,8 +127,7 @@ class Sampler {
 
 }  // namespace
 
-void Queries::sample(const Evidence& evidence, std::uint64_t seed, std::span<Code> out, int threads,
-                     const std::function<bool()>& keep_going) const {
+void Queries::sample(const Evidence& evidence, std::uint64_t seed, std::span<Code> out, int threads) const {
   impl_->check(evidence);
   const std::size_t n = impl_->n_features();
   if (out.size() % (n + 1) != 0)
@@ -139,7 +138,6 @@ void Queries::sample(const Evidence& evidence, std::uint64_t seed, std::span<Cod
   const Sampler sampler(*impl_, known);
   const std::size_t cases = out.size() / (n + 1);
   parallel_for(cases, kCasesPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    if (begin > 0 && keep_going && !keep_going()) throw Stopped("the drawing of cases was stopped");
     std::vector<Code> row(n + 1);
     for (std::size_t i = begin; i < end; ++i) {
       sampler.draw(Random(seed, i), row);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parameters/from_counts.hpp"
+#include "rows/fit_monitor.hpp"
 #include "rows/softmax_families.hpp"
 #include "rows/start.hpp"
 #include "support/text.hpp"
@@ -24,15 +25,12 @@ FitResult estimate_em(const Structure& structure, const Dataset& data, const EmO
   restore_class(options.class_prior, probabilities);
   const std::size_t learned = probabilities.size() - options.class_prior.size();
 
-  FitProgress progress;
-  std::function<bool()> go_on;
-  if (options.keep_going) go_on = [&] { return options.keep_going(progress); };
+  FitMonitor monitor(options.keep_going, {});
   const auto expect = [&](std::size_t iteration) {
-    double value = rows.expect(probabilities, counts, threads, go_on).value;
+    double value = rows.expect(probabilities, counts, threads).value;
     if (options.alpha > 0)
       for (std::size_t i = 0; i < learned; ++i) value += options.alpha * std::log(probabilities[i]);
-    progress = {false, iteration, value};
-    if (go_on && !go_on()) throw Stopped("the iterations were stopped");
+    monitor.report({false, iteration, value});
     return value;
   };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rows/climb.hpp"
+#include "rows/fit_monitor.hpp"
 #include "rows/softmax_families.hpp"
 #include "rows/start.hpp"
 #include "support/parallel.hpp"
@@ -19,8 +20,6 @@ namespace tanager {
 using namespace internal;
 
 namespace {
-
-using KeepGoing = std::function<bool(const FitProgress&)>;
 
 /// What to multiply a goal of this size by, so that squares of its slopes stay within the range of doubles: one unless
 /// rows weigh very much or very little, and else a power of two, which changes no digit.
@@ -37,24 +36,18 @@ class Fit {
   /// `change(point, gradient)` is added to the goal; gradients are added to where there is room.
   using Change = std::function<double(std::span<const double>, std::span<double>)>;
 
-  Fit(RowLikelihood rows, const Network& start, ClimbMethod method, const Change& change, const KeepGoing& keep_going,
-      bool held_out, int threads)
+  Fit(RowLikelihood rows, const Network& start, ClimbMethod method, const Change& change, int threads)
       : rows_(std::move(rows)),
         // What is added to the goal does not shrink with the rows.
-        scale_(scale_for(change ? std::max(1.0, rows_.total_weight()) : rows_.total_weight())),
-        progress_{held_out, 0, 0} {
-    const auto hill = [this, change, &keep_going, threads](std::span<const double> point, std::span<double> gradient) {
-      std::function<bool()> go_on;
-      if (keep_going) go_on = [&] { return keep_going(progress_); };
-      if (go_on && !go_on()) throw Stopped("the climb was stopped");
-      double value = rows_.evaluate(point, gradient, threads, go_on).value;
+        scale_(scale_for(change ? std::max(1.0, rows_.total_weight()) : rows_.total_weight())) {
+    const auto hill = [this, change, threads](std::span<const double> point, std::span<double> gradient) {
+      double value = rows_.evaluate(point, gradient, threads).value;
       if (change) value += change(point, gradient);
       if (scale_ != 1)
         for (double& slope : gradient) slope *= scale_;
       return value * scale_;
     };
     climb_ = make_climb(method, hill, rows_.parameters(start), kMostDistance);
-    progress_.value = value();
   }
   Fit(const Fit&) = delete;
 
@@ -66,7 +59,6 @@ class Fit {
     if (climb_->steepness() <= tol * (rows_.total_weight() * scale_)) return false;
     const double before = climb_->value();
     if (!climb_->step()) return false;
-    progress_ = {progress_.held_out, progress_.iterations + 1, value()};
     // A rise that rounding can hardly tell is the last one.
     stuck_ = climb_->value() - before <= 1e-14 * std::abs(before) ? stuck_ + 1 : 0;
     return stuck_ < 3;
@@ -75,16 +67,16 @@ class Fit {
  private:
   RowLikelihood rows_;
   double scale_;
-  FitProgress progress_;
   std::unique_ptr<Climb> climb_;
   int stuck_ = 0;
 };
 
 /// Up to `most` iterations; says how they ended.
-FitStop run(Fit& fit, std::size_t most, double tol, FitStop at_most, std::vector<double>& trace) {
+FitStop run(Fit& fit, std::size_t most, double tol, FitStop at_most, FitMonitor& monitor, std::vector<double>& trace) {
   trace.push_back(fit.value());
   try {
     for (std::size_t i = 0; i < most; ++i) {
+      monitor.report({false, i, fit.value()});
       if (!fit.step(tol)) return FitStop::kConverged;
       trace.push_back(fit.value());
     }
@@ -137,7 +129,7 @@ class Tuning {
  public:
   Tuning(const Structure& structure, const Dataset& data, const ElrOptions& options, int threads);
 
-  void run();
+  void run(FitMonitor& monitor);
   std::size_t best() const;
   void write(FitResult& result) const;
 
@@ -185,7 +177,7 @@ void Tuning::make_fold(const Structure& structure, const Dataset& data, std::siz
   fold.test = std::make_unique<RowLikelihood>(structure, data.subset(test), RowGoal::kConditionalLikelihood,
                                               options_.class_prior, options_.max_cells);
   const auto change = distance(rows.parameters(start), options_.l2);
-  fold.fit = std::make_unique<Fit>(std::move(rows), start, options_.method, change, options_.keep_going, true, threads);
+  fold.fit = std::make_unique<Fit>(std::move(rows), start, options_.method, change, threads);
   judge(fold);
 }
 
@@ -195,8 +187,9 @@ void Tuning::judge(Fold& fold) const {
   fold.error.push_back(judgment.wrong);
 }
 
-void Tuning::run() {
+void Tuning::run(FitMonitor& monitor) {
   for (std::size_t i = 0; i < options_.max_iter; ++i) {
+    monitor.report({true, i, mean_of(&Fold::held_out).back()});
     parallel_for(folds_.size(), 1, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {
         Fold& fold = folds_[k];
@@ -295,10 +288,11 @@ FitResult estimate_apn(const Structure& structure, const Dataset& data, const Ap
   Network start = start_network(structure, data, options.alpha > 0 ? options.alpha : 1.0, options.class_prior);
   const RowLikelihood rows(structure, data, RowGoal::kLikelihood, options.class_prior, options.max_cells);
   try {
+    FitMonitor monitor(options.keep_going, {});
     Fit fit(rows, start, options.method, log_prior(structure, data, options.alpha, options.class_prior.size()),
-            options.keep_going, false, threads);
+            threads);
     std::vector<double> trace;
-    const FitStop stop = run(fit, options.max_iter, options.tol, FitStop::kIterationLimit, trace);
+    const FitStop stop = run(fit, options.max_iter, options.tol, FitStop::kIterationLimit, monitor, trace);
     return {fit.network(), std::move(trace), {}, {}, {}, {}, stop};
   } catch (const Stopped&) {
     return interrupted(std::move(start));
@@ -314,16 +308,17 @@ FitResult estimate_elr(const Structure& structure, const Dataset& data, const El
   try {
     FitResult result{start, {}, {}, {}, {}, {}, FitStop::kIterationLimit};
     std::size_t most = options.max_iter;
+    FitMonitor monitor(options.keep_going, {.held_out = !options.fold_of_row.empty()});
     if (!options.fold_of_row.empty()) {
       Tuning tuning(structure, data, options, threads);
-      tuning.run();
+      tuning.run(monitor);
       most = tuning.best();
       tuning.write(result);
     }
     const auto change = distance(rows.parameters(start), options.l2);
-    Fit fit(std::move(rows), start, options.method, change, options.keep_going, false, threads);
+    Fit fit(std::move(rows), start, options.method, change, threads);
     const FitStop limit = options.fold_of_row.empty() ? FitStop::kIterationLimit : FitStop::kTuned;
-    result.stop = run(fit, most, options.tol, limit, result.training);
+    result.stop = run(fit, most, options.tol, limit, monitor, result.training);
     result.network = fit.network();
     return result;
   } catch (const Stopped&) {

@@ -37,24 +37,14 @@ constexpr std::size_t kMostTables = std::size_t{1} << 30;
 // Work below this, in additions, is done before another thread has started.
 constexpr std::size_t kWorthThreads = 200'000;
 
+int worthwhile(int threads, std::size_t cost) {
+  return cost < kWorthThreads ? 1 : threads;
+}
+
 std::size_t piece_rows(std::size_t rows, std::size_t least, std::size_t cells) {
   const std::size_t pieces = std::clamp<std::size_t>(kMostSums / std::max<std::size_t>(cells, 1), 1, kMostPieces);
   return std::max(least, (rows + pieces - 1) / pieces);
 }
-
-/// Who goes over the rows, and who is asked between pieces of them whether to go on: a pass may take minutes.
-struct Crew {
-  int threads;
-  const std::function<bool()>& keep_going;
-
-  void work(std::size_t rows, std::size_t piece, std::size_t cost,
-            const std::function<void(std::size_t begin, std::size_t end)>& body) const {
-    parallel_for(rows, piece, cost < kWorthThreads ? 1 : threads, [&](std::size_t begin, std::size_t end) {
-      if (begin > 0 && keep_going && !keep_going()) throw Stopped("the pass over the rows was stopped");
-      body(begin, end);
-    });
-  }
-};
 
 /// ln of the sum of e^x, and the weights of derivatives of x[truth] less that.
 double judge_row(std::span<double> logs, std::size_t truth, double weight, RowJudgment& judgment) {
@@ -84,16 +74,16 @@ class RowLikelihood::State {
   const std::vector<double>& class_prior() const { return class_prior_; }
   /// Counts are added where there is room for them.
   RowJudgment count(std::span<const double> probabilities, std::span<const double> logs, std::span<double> counts,
-                    const Crew& crew) const;
+                    int threads) const;
   void check_size(std::size_t n, const char* what) const;
 
  private:
   void check(const Dataset& data) const;
   void split_rows(const Dataset& data);
   void count_observed(const Dataset& data);
-  RowJudgment judge_complete(std::span<const double> logs, std::span<double> sums, const Crew& crew) const;
+  RowJudgment judge_complete(std::span<const double> logs, std::span<double> sums, int threads) const;
   RowJudgment judge_incomplete(std::span<const double> probabilities, std::span<const double> logs,
-                               std::span<double> sums, const Crew& crew) const;
+                               std::span<double> sums, int threads) const;
   RowJudgment judge_forest(std::span<const double> probabilities, std::span<const double> logs, std::size_t begin,
                            std::size_t end, std::span<double> sums) const;
   RowJudgment judge_any(const InferenceTables& tables, std::size_t begin, std::size_t end, FamilyTables& sums) const;
@@ -190,7 +180,7 @@ void RowLikelihood::State::count_observed(const Dataset& data) {
 }
 
 RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, std::span<const double> logs,
-                                        std::span<double> counts, const Crew& crew) const {
+                                        std::span<double> counts, int threads) const {
   const std::size_t size = families_.n_expanded();
   std::vector<double> wide_probabilities, wide_logs(size), sums(counts.empty() ? 0 : size, 0.0);
   families_.expand(logs, wide_logs);
@@ -199,7 +189,7 @@ RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, s
   const bool drops_class = goal_ == RowGoal::kLikelihood && !class_prior_.empty();
   if (drops_class) std::ranges::fill(std::span(wide_logs).subspan(of_class), 0.0);
   RowJudgment judgment;
-  if (complete_) judgment = judge_complete(wide_logs, sums, crew);
+  if (complete_) judgment = judge_complete(wide_logs, sums, threads);
   for (std::size_t i = 0; i < observed_.size(); ++i) {
     if (observed_[i] == 0) continue;  // ln 0 may stand beside it
     judgment.value += observed_[i] * wide_logs[i];
@@ -209,7 +199,7 @@ RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, s
     wide_probabilities.resize(size);
     families_.expand(probabilities, wide_probabilities);
     if (drops_class) std::ranges::fill(std::span(wide_probabilities).subspan(of_class), 1.0);
-    const RowJudgment more = judge_incomplete(wide_probabilities, wide_logs, sums, crew);
+    const RowJudgment more = judge_incomplete(wide_probabilities, wide_logs, sums, threads);
     judgment.value += more.value;
     judgment.wrong += more.wrong;
   }
@@ -220,14 +210,14 @@ RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, s
 }
 
 RowJudgment RowLikelihood::State::judge_complete(std::span<const double> logs, std::span<double> sums,
-                                                 const Crew& crew) const {
+                                                 int threads) const {
   const std::size_t rows = complete_->n_rows(), cells = sums.empty() ? 0 : complete_->n_cells();
   const std::size_t piece = piece_rows(rows, kLeastCompleteRows, complete_->n_cells());
   const std::vector<double> joined = complete_->joined(logs);
   std::vector<RowJudgment> judged((rows + piece - 1) / piece);
   std::vector<double> slopes(judged.size() * cells, 0.0);
   const Isa isa = best_isa();
-  crew.work(rows, piece, complete_->cost(), [&](std::size_t begin, std::size_t end) {
+  parallel_for(rows, piece, worthwhile(threads, complete_->cost()), [&](std::size_t begin, std::size_t end) {
     const std::size_t at = begin / piece;
     judged[at] = complete_->judge(joined, begin, end, std::span(slopes).subspan(at * cells, cells), isa);
   });
@@ -242,7 +232,7 @@ RowJudgment RowLikelihood::State::judge_complete(std::span<const double> logs, s
 }
 
 RowJudgment RowLikelihood::State::judge_incomplete(std::span<const double> probabilities, std::span<const double> logs,
-                                                   std::span<double> sums, const Crew& crew) const {
+                                                   std::span<double> sums, int threads) const {
   const std::size_t rows = incomplete_rows_.size(), cells = sums.size();
   const std::size_t piece = piece_rows(rows, kLeastIncompleteRows, families_.n_expanded());
   std::vector<RowJudgment> judged((rows + piece - 1) / piece);
@@ -251,7 +241,7 @@ RowJudgment RowLikelihood::State::judge_incomplete(std::span<const double> proba
   std::vector<double> slopes(inference_ ? 0 : judged.size() * cells, 0.0);
   std::vector<FamilyTables> any(inference_ && cells > 0 ? judged.size() : 0);
   const std::size_t cost = rows * families_.blocks().size() * families_.n_classes() * 4;
-  crew.work(rows, piece, cost, [&](std::size_t begin, std::size_t end) {
+  parallel_for(rows, piece, worthwhile(threads, cost), [&](std::size_t begin, std::size_t end) {
     const std::size_t at = begin / piece;
     FamilyTables none;
     if (!any.empty()) any[at] = inference_->zero_tables();
@@ -373,24 +363,22 @@ Network RowLikelihood::network(std::span<const double> parameters) const {
   return state_->families().network(probabilities);
 }
 
-RowJudgment RowLikelihood::evaluate(std::span<const double> parameters, std::span<double> gradient, int threads,
-                                    const std::function<bool()>& keep_going) const {
+RowJudgment RowLikelihood::evaluate(std::span<const double> parameters, std::span<double> gradient, int threads) const {
   state_->check_size(parameters.size(), "parameters");
   if (!gradient.empty()) state_->check_size(gradient.size(), "derivatives");
   std::vector<double> probabilities(parameters.size()), logs(parameters.size());
   state_->families().normalize(parameters, probabilities, logs);
-  const RowJudgment judgment = state_->count(probabilities, logs, gradient, {threads, keep_going});
+  const RowJudgment judgment = state_->count(probabilities, logs, gradient, threads);
   if (!gradient.empty()) state_->families().to_gradient(probabilities, gradient);
   return judgment;
 }
 
-RowJudgment RowLikelihood::expect(std::span<const double> probabilities, std::span<double> counts, int threads,
-                                  const std::function<bool()>& keep_going) const {
+RowJudgment RowLikelihood::expect(std::span<const double> probabilities, std::span<double> counts, int threads) const {
   state_->check_size(probabilities.size(), "probabilities");
   if (!counts.empty()) state_->check_size(counts.size(), "counts");
   std::vector<double> logs(probabilities.size());
   std::ranges::transform(probabilities, logs.begin(), [](double p) { return std::log(p); });
-  return state_->count(probabilities, logs, counts, {threads, keep_going});
+  return state_->count(probabilities, logs, counts, threads);
 }
 
 }  // namespace tanager

@@ -6,7 +6,6 @@
 
 #include "support/parallel.hpp"
 #include "support/random.hpp"
-#include "support/synchronized.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_weights.hpp"
@@ -17,17 +16,6 @@ namespace tanager {
 using namespace internal;
 
 namespace {
-
-/// Cells of a tree that are looked at between two questions whether to go on: a few hundredths of a second.
-constexpr std::size_t kWorkBetweenQuestions = std::size_t{1} << 24;
-
-/// What was answered; one thread asks for all.
-struct Verdict {
-  bool stop = false;
-};
-
-/// Ends the tree that a thread is at.
-struct TreeEnd {};
 
 void check(const Structure& structure, const Dataset& data, const TreeDepthOptions& options) {
   if (structure.n_features() != data.n_features())
@@ -95,35 +83,12 @@ std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset
   const std::vector<double> terms = entropy_terms(draws);
   const RowSampler sampler(data);
   std::vector<std::uint32_t> depths(options.n_trees * n);
-  Synchronized<Verdict> verdict;
-  const auto ask = [&] {
-    const bool ends = verdict.with([&](Verdict& known) {
-      known.stop = known.stop || (options.keep_going && !options.keep_going());
-      return known.stop;
-    });
-    if (ends) throw TreeEnd{};
-  };
-  const auto learn = [&](std::size_t tree) {
-    ask();
+  parallel_for(options.n_trees, 1, threads, [&](std::size_t tree, std::size_t) {
     CategoricalTree learner(data, features, terms);
     std::vector<std::uint32_t> rows = sampler.draw(draws, Random(options.seed, tree));
-    std::size_t work = 0;
-    const auto tick = [&](std::size_t more) {
-      work += more;
-      if (work < kWorkBetweenQuestions) return;
-      work = 0;
-      ask();
-    };
-    const std::vector<std::uint32_t> found = learner.least_depths(rows, options.max_depth, tick);
+    const std::vector<std::uint32_t> found = learner.least_depths(rows, options.max_depth);
     std::ranges::copy(found, depths.begin() + static_cast<std::ptrdiff_t>(tree * n));
-  };
-  try {
-    parallel_for(options.n_trees, 1, threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t tree = begin; tree < end; ++tree) learn(tree);
-    });
-  } catch (const TreeEnd&) {
-    return {};
-  }
+  });
   return depths;
 }
 

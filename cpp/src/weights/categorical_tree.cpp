@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "support/check_stop.hpp"
+
 namespace tanager::internal {
 namespace {
 
@@ -163,8 +165,7 @@ std::size_t CategoricalTree::divide(const TreeSplit& split, std::span<std::uint3
 }
 
 std::vector<std::uint32_t> CategoricalTree::least_depths(std::vector<std::uint32_t>& rows,
-                                                         std::optional<std::size_t> max_depth,
-                                                         const std::function<void(std::size_t)>& tick) {
+                                                         std::optional<std::size_t> max_depth) {
   // Level by level, so that a feature once tested is never tested further up: only those not tested yet matter.
   std::vector<std::uint32_t> depths(data_.n_features(), 0);
   std::vector<std::size_t> untested = features_;
@@ -175,8 +176,8 @@ std::vector<std::uint32_t> CategoricalTree::least_depths(std::vector<std::uint32
     for (const Node& node : level) {
       const std::span<std::uint32_t> here = std::span(rows).subspan(node.begin, node.end - node.begin);
       if (is_pure(here) || !any_varies(untested, here)) continue;
+      check_stop();
       const std::optional<TreeSplit> split = best_split(here);
-      tick(here.size() * features_.size());
       if (!split) continue;
       if (depths[split->feature] == 0) {
         depths[split->feature] = static_cast<std::uint32_t>(depth);

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,9 +38,7 @@ class CategoricalTree {
 
   /// The least depth at which every feature of the data is tested, the root being at depth one, and zero for those that
   /// are not. Nodes below which no new feature can be tested are not grown. `rows` are put into another order.
-  /// `tick(work)` is called now and then with the number of cells looked at since.
-  std::vector<std::uint32_t> least_depths(std::vector<std::uint32_t>& rows, std::optional<std::size_t> max_depth,
-                                          const std::function<void(std::size_t work)>& tick);
+  std::vector<std::uint32_t> least_depths(std::vector<std::uint32_t>& rows, std::optional<std::size_t> max_depth);
 
  private:
   struct Node {

@@ -133,7 +133,6 @@ class AttributeWeighted(ParameterLearner):
             bootstrap=check_number(self.bootstrap, "bootstrap"),
             max_depth=None if max_depth is None else min(max_depth, MAX_LIMIT),
             seed=context.draw_seed(),
-            report=stop_callback(),
             threads=context.threads,
         )
         alpha, weights = check_number(self.alpha, "alpha"), _core.weights_from_depths(depths)

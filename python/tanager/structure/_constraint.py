@@ -9,7 +9,6 @@ from collections.abc import Callable
 from .. import _core
 from .._learning.contract import FittedStructure, Requirements, TrainingContext
 from .._learning.settings import MAX_LIMIT
-from .._utils.progress import stop_callback
 from .._utils.validation import check_choice, check_number, check_optional_int
 from ._base import StructureLearner
 
@@ -79,7 +78,6 @@ class ConstraintSearch(StructureLearner):
             max_conditioning=self._limit("max_conditioning"),
             min_rows=self._check_min_rows(),
             tie_order=sorted(range(len(names)), key=names.__getitem__),
-            report=stop_callback(),
             threads=context.threads,
         )
         if given is not None:

@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "reference.hpp"
+#include "stopping.hpp"
 #include "support/special.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_constraint.hpp"
@@ -277,13 +278,11 @@ TEST(the_counting_of_pairs_ends_when_it_is_told_to) {
   // With weights that are no whole numbers every pair takes a pass over the rows.
   const std::vector<std::uint8_t> codes{0, 1, 0, 1};
   const Dataset data(std::vector<Column>(10, Column(codes, 2)), Column(codes, 2), {0.5, 0.25, 1.5, 0.75});
-  int calls = 0;
-  const auto thrice = [&] { return ++calls < 4; };
-  CHECK_THROWS(Stopped, RowDependence(data, {}, 1, thrice), "stopped");
-  CHECK_EQ(calls, 4);
-  ConstraintOptions options;
-  options.keep_going = thrice;
-  CHECK_THROWS(Stopped, learn_three_phase(data, options), "stopped");
+  for (const int threads : {1, 2}) {
+    CHECK_STOPS(RowDependence(data, {}, threads));
+    CHECK_STOPS(learn_three_phase(data, {}, threads));
+    CHECK_STOPS(learn_constraint_augmented(data, {}, threads));
+  }
 }
 
 TEST(pc_finds_known_graphs) {
@@ -316,14 +315,13 @@ TEST(small_graphs_and_limits) {
     CHECK(learn(3, oracle(chain), options, 1).parents == (Parents{{}, {0}, {1}}));
     options.preference = {2, 0, 1};
     CHECK(learn(3, oracle(chain), options, 1).parents == (Parents{{1}, {2}, {}}));
-    options.keep_going = [] { return false; };
     const Dependence slow = [&](std::size_t x, std::size_t y, std::span<const std::size_t> given) {
       for (const auto start = std::chrono::steady_clock::now();
            std::chrono::steady_clock::now() - start < std::chrono::milliseconds(6);) {
       }
       return oracle(chain)(x, y, given);
     };
-    CHECK_THROWS(Stopped, learn(3, slow, options, 2), "stopped");
+    CHECK_STOPS(learn(3, slow, options, 2));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "stopping.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/tree_sums.hpp"
 #include "trees.hpp"
@@ -226,6 +227,14 @@ TEST(bad_weights_are_refused) {
   CHECK_THROWS(InvalidInput, EdgeWeights::from_logs(2, std::vector<double>{0, kInfinity, 0, 0}), "minus infinity");
   CHECK_THROWS(InvalidInput, EdgeWeights::from_logs(2, std::vector<double>{0, std::nan(""), 0, 0}), "is nan");
   CHECK_THROWS(InvalidInput, EdgeWeights::from_logs(2, std::vector<double>{0, 1}), "2 x 2");
+}
+
+TEST(edge_probabilities_and_entropy_can_be_stopped) {
+  const EdgeWeights weights = EdgeWeights::from_logs(60, std::vector<double>(60 * 60, 0.0));
+  for (const int threads : {1, 2}) {
+    CHECK_STOPS(edge_probabilities(weights, threads));
+    CHECK_STOPS(tree_entropy(weights, threads));
+  }
 }
 
 TEST_MAIN

@@ -1,4 +1,5 @@
 // Posteriors, most probable cases and samples against the full joint distribution.
+#include "stopping.hpp"
 #include "tanager/queries.hpp"
 
 #include <algorithm>
@@ -172,10 +173,7 @@ TEST(samples_follow_the_posterior) {
 TEST(drawing_ends_when_it_is_told_to) {
   const Queries queries(Network(Structure::naive(1), {2}, {0.5, 0.5}, {{0.5, 0.5, 0.5, 0.5}}));
   std::vector<Code> out(2 * 10'000);
-  int calls = 0;
-  const auto twice = [&] { return ++calls < 3; };
-  CHECK_THROWS(Stopped, queries.sample({{kMissing}, {}}, 0, out, 1, twice), "stopped");
-  CHECK_EQ(calls, 3);
+  for (const int threads : {1, 2}) CHECK_STOPS(queries.sample({{kMissing}, {}}, 0, out, threads));
 }
 
 TEST(samples_of_features_with_many_values) {

@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "incomplete_rows.hpp"
+#include "stopping.hpp"
 #include "tanager/errors.hpp"
 #include "tanager/learn_rows.hpp"
 
@@ -113,6 +114,39 @@ TEST(work_ends_when_it_is_told_to) {
   CHECK_EQ(calls, 4);
 }
 
+TEST(only_the_calling_thread_is_asked_whether_to_go_on) {
+  const Dataset data = chain_data(4000, 0.2, 4);
+  const auto caller = std::this_thread::get_id();
+  std::vector<FitProgress> seen;
+  ElrOptions options;
+  for (std::size_t row = 0; row < data.n_rows(); ++row) options.fold_of_row.push_back(row % 5);
+  options.max_iter = 5;
+  options.keep_going = [&](const FitProgress& progress) {
+    CHECK(std::this_thread::get_id() == caller);
+    seen.push_back(progress);
+    return true;
+  };
+  const FitResult result = estimate_elr(kChain, data, options, 4);
+  CHECK(seen.front().held_out && !seen.back().held_out);
+  for (const FitProgress& progress : seen) {
+    CHECK_EQ(progress.value,
+             progress.held_out ? result.held_out[progress.iterations] : result.training[progress.iterations]);
+  }
+  // While it tunes, nothing is there to return but the initial estimate.
+  options.keep_going = [](const FitProgress& progress) { return progress.iterations < 2; };
+  const FitResult interrupted = estimate_elr(kChain, data, options, 4);
+  CHECK(interrupted.stop == FitStop::kInterrupted && interrupted.training.empty());
+  options.keep_going = [](const FitProgress&) -> bool { throw std::runtime_error("enough"); };
+  CHECK_THROWS(std::runtime_error, estimate_elr(kChain, data, options, 4), "enough");
+  options.keep_going = [](const FitProgress&) { return true; };
+  const auto repeat = [&] {  // the check outside is looked at as well, and interrupts as keep_going does
+    while (estimate_elr(kChain, data, options, 2).stop != FitStop::kInterrupted) {
+    }
+    throw Stopped("enough");
+  };
+  CHECK_STOPS(repeat());
+}
+
 TEST(a_pass_over_many_rows_ends_when_it_is_told_to) {
   const Dataset data = chain_data(20'000, 0.2, 4);
   for (const Structure& structure : {kChain, Structure({{}, {0}, {0, 1}, {2}})})
@@ -120,11 +154,10 @@ TEST(a_pass_over_many_rows_ends_when_it_is_told_to) {
       const RowLikelihood rows(structure, data, goal);
       const std::vector<double> point(rows.n_parameters(), 0.0);
       std::vector<double> gradient(point.size());
-      int calls = 0;
-      const auto once = [&] { return ++calls < 2; };
-      CHECK_THROWS(Stopped, rows.evaluate(point, gradient, 1, once), "stopped");
-      CHECK_EQ(calls, 2);
-      CHECK_THROWS(Stopped, rows.expect(std::vector<double>(point.size(), 0.5), gradient, 1, once), "stopped");
+      for (const int threads : {1, 2}) {
+        CHECK_STOPS(rows.evaluate(point, gradient, threads));
+        CHECK_STOPS(rows.expect(std::vector<double>(point.size(), 0.5), gradient, threads));
+      }
     }
 }
 

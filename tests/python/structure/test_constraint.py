@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from threading import Event
 
 import constraint_reference as reference
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.stats import chi2
 import tanager as tg
 from tanager import _core
 from tanager import structure as st
+from tanager._utils.progress import stopping
 
 MISSING = reference.MISSING
 LEARNERS = {"pc": st.ConstraintAugmented, "three-phase": st.ThreePhase}
@@ -39,7 +41,7 @@ def dataset_of(X, y, sizes, n_classes, weights=None):
 
 def learn(core, dataset, **options):
     given_ = {"test": "mutual-information", "threshold": None, "max_parents": 5, "max_conditioning": 3, "min_rows": 5.0}
-    given_ |= {"tie_order": [], "report": None, **options}
+    given_ |= {"tie_order": [], **options}
     return core(dataset, **given_)
 
 
@@ -355,9 +357,12 @@ def test_a_search_can_be_stopped(core):
     X, y = random_codes(12, rows=20_000, features=14, values=4)
     dataset = dataset_of(X, y, [4] * 14, 2)
 
-    def stop():
-        raise RuntimeError("that is enough")
-
     options = {"threshold": 0.0, "max_parents": None, "max_conditioning": None, "min_rows": 0.0}
-    with pytest.raises(RuntimeError, match="that is enough"):
-        learn(core, dataset, report=stop, threads=2, **options)
+    stop = Event()
+    stop.set()
+    token = stopping.set(stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            learn(core, dataset, threads=2, **options)
+    finally:
+        stopping.reset(token)
