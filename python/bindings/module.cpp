@@ -10,6 +10,31 @@
 
 namespace py = pybind11;
 
+namespace {
+
+const char* name_of(tanager::ModelFileProblem problem) {
+  using enum tanager::ModelFileProblem;
+  switch (problem) {
+    case kNotFound:
+      return "not found";
+    case kNoPermission:
+      return "no permission";
+    case kNotAModel:
+      return "not a model";
+    case kTooNew:
+      return "too new";
+    case kDamaged:
+      return "damaged";
+    case kNoMemory:
+      return "no memory";
+    case kOther:
+      break;
+  }
+  return "other";
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   m.attr("__version__") = TANAGER_VERSION;
   // Bad input is a plain ValueError, as everywhere in Python.
@@ -22,14 +47,21 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   });
   // Messages hold paths, which need not be UTF-8; Python escapes what is not, as it does in paths.
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> model_file_error;
-  model_file_error.call_once_and_store_result(
-      [&]() { return py::exception<tanager::ModelFileError>(m, "ModelFileError", PyExc_ValueError); });
+  model_file_error.call_once_and_store_result([&]() {
+    py::exception<tanager::ModelFileError> type(m, "ModelFileError", PyExc_ValueError);
+    type.attr("problem") = name_of(tanager::ModelFileProblem::kOther);  // of those that Python code raises
+    return type;
+  });
   py::register_exception_translator([](std::exception_ptr error) {
     try {
       if (error) std::rethrow_exception(error);
     } catch (const tanager::ModelFileError& e) {
-      if (const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefault(e.what())))
-        PyErr_SetObject(model_file_error.get_stored().ptr(), message.ptr());
+      const auto message = py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefault(e.what()));
+      if (!message) return;
+      const py::object& type = model_file_error.get_stored();
+      const py::object raised = type(message);
+      raised.attr("problem") = name_of(e.problem());
+      PyErr_SetObject(type.ptr(), raised.ptr());
     }
   });
 

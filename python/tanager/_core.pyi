@@ -21,7 +21,8 @@ __version__: str
 MAX_TABLE_CELLS: int
 TREE_SEED: int
 
-class ModelFileError(ValueError): ...
+class ModelFileError(ValueError):
+    problem: str
 
 class Dataset:
     def __init__(

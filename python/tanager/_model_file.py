@@ -54,23 +54,13 @@ def load(path: str | os.PathLike[str]) -> BaseClassifier:
     try:
         model = _core.Model.load(name)
     except ModelFileError as error:
-        if _is_absent(name):
+        if error.problem == "not found":
             raise ModelFileNotFoundError(error, name) from None
         raise
     return from_model(model)
 
 
 load.__module__ = "tanager"
-
-
-def _is_absent(name: str) -> bool:
-    try:
-        Path(name).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False  # it may exist, but cannot be accessed
-    return not name
 
 
 def to_model(clf: BaseClassifier, *, with_counts: bool) -> _core.Model:
@@ -112,7 +102,9 @@ def from_model(model: _core.Model) -> BaseClassifier:
     try:
         return _read_settings(model, json.loads(model.settings))
     except _MALFORMED as error:
-        raise ModelFileError(f"the settings in the model file are invalid: {error!r}") from error
+        damaged = ModelFileError(f"the settings in the model file are invalid: {error!r}")
+        damaged.problem = "damaged"
+        raise damaged from error
 
 
 # The errors that malformed or malicious settings can cause.

@@ -10,13 +10,21 @@ from ._core import ModelFileError
 __all__ = ["EstimateWarning", "FallbackWarning", "ModelFileError", "ModelFileNotFoundError", "UnseenWarning"]
 
 # The extension creates this class, which leaves no place for a docstring.
-ModelFileError.__doc__ = (
-    "Raised when a model file cannot be read: it is not a model file, is corrupted, or was written by a newer version."
-)
+ModelFileError.__doc__ = """Raised when a model file cannot be read or written.
+
+    Attributes
+    ----------
+    problem : str
+        The kind of problem, for programs: ``"not found"``, ``"no permission"``, ``"not a model"`` (another kind of file, an
+        empty file, a folder), ``"too new"`` (a newer version wrote it), ``"damaged"``, ``"no memory"`` or ``"other"`` (such
+        as a full disk).
+    """
 
 
 class ModelFileNotFoundError(ModelFileError, FileNotFoundError):
     """Raised when there is no model file with the given name."""
+
+    problem = "not found"
 
     def __init__(self, message: object, filename: str) -> None:
         super().__init__(str(message))

@@ -8,22 +8,29 @@
 #include <utility>
 #include <vector>
 
+/// Exceptions are thrown by one library and caught in another, which hidden type information would prevent.
+#if defined(__GNUC__)
+#define TANAGER_EXCEPTION __attribute__((visibility("default")))
+#else
+#define TANAGER_EXCEPTION
+#endif
+
 namespace tanager {
 
 /// Base of everything tanager throws on purpose.
-class Error : public std::runtime_error {
+class TANAGER_EXCEPTION Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The caller's data or settings cannot be used; the message says what was expected and what came.
-class InvalidInput : public Error {
+class TANAGER_EXCEPTION InvalidInput : public Error {
  public:
   using Error::Error;
 };
 
 /// Exact inference would have to hold too many features together; the message names them by their indices.
-class CliqueTooLarge : public InvalidInput {
+class TANAGER_EXCEPTION CliqueTooLarge : public InvalidInput {
  public:
   CliqueTooLarge(const std::string& message, std::vector<std::size_t> features)
       : InvalidInput(message), features_(std::move(features)) {}
@@ -33,14 +40,29 @@ class CliqueTooLarge : public InvalidInput {
   std::vector<std::size_t> features_;
 };
 
-/// A model file is broken, truncated, of an unknown version, or cannot be read or written.
-class ModelFileError : public Error {
+/// What is wrong with a model file.
+enum class ModelFileProblem {
+  kNotFound,      ///< there is no such file, or, for saving, no such folder
+  kNoPermission,  ///< the operating system denies access
+  kNotAModel,     ///< it is something else: another kind of file, an empty file, a folder, a device
+  kTooNew,        ///< a later version of tanager wrote it
+  kDamaged,       ///< it is truncated, was changed, or its content is inconsistent
+  kNoMemory,      ///< there is not enough memory for it
+  kOther          ///< all else that the operating system reports, such as a full disk
+};
+
+/// A model file cannot be read or written; the message says why in a sentence, `problem` for programs.
+class TANAGER_EXCEPTION ModelFileError : public Error {
  public:
-  using Error::Error;
+  ModelFileError(ModelFileProblem problem, const std::string& message) : Error(message), problem_(problem) {}
+  ModelFileProblem problem() const { return problem_; }
+
+ private:
+  ModelFileProblem problem_;
 };
 
 /// The caller ended a call early: see StopCheck.
-class Stopped : public Error {
+class TANAGER_EXCEPTION Stopped : public Error {
  public:
   using Error::Error;
 };

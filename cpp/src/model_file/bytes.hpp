@@ -54,7 +54,8 @@ class ByteWriter {
   /// A number that must fit 32 bits.
   void count(std::size_t value) {
     if (value > std::numeric_limits<std::uint32_t>::max())
-      throw ModelFileError("a model file cannot hold " + std::to_string(value) + " items or bytes in one place");
+      throw ModelFileError(ModelFileProblem::kOther,
+                           "a model file cannot hold " + std::to_string(value) + " items or bytes in one place");
     number(static_cast<std::uint32_t>(value));
   }
   void text(std::string_view value) {
@@ -122,7 +123,7 @@ class ByteReader {
     if (!rest_.empty()) fail("has " + std::to_string(rest_.size()) + " bytes too many");
   }
   [[noreturn]] void fail(const std::string& what) const {
-    throw ModelFileError("its section of " + std::string(name_) + " " + what);
+    throw ModelFileError(ModelFileProblem::kDamaged, "its section of " + std::string(name_) + " " + what);
   }
 
  private:

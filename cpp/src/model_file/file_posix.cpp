@@ -20,8 +20,17 @@
 namespace tanager::internal {
 namespace {
 
+using enum ModelFileProblem;
+
+ModelFileProblem problem_of(int error) {
+  if (error == ENOENT || error == ENOTDIR) return kNotFound;
+  if (error == EACCES || error == EPERM || error == EROFS) return kNoPermission;
+  if (error == ENOMEM) return kNoMemory;
+  return kOther;
+}
+
 [[noreturn]] void fail(int error) {
-  throw ModelFileError(std::generic_category().message(error));
+  throw ModelFileError(problem_of(error), std::generic_category().message(error));
 }
 
 /// Repeats a system call that a signal interrupted.
@@ -108,8 +117,8 @@ Target find_target(const std::string& path) {
     if (errno != ENOENT) fail(errno);
     return target;
   }
-  if (S_ISDIR(status.st_mode)) throw ModelFileError("it is a folder");
-  if (!S_ISREG(status.st_mode)) throw ModelFileError("it is a device or pipe, not a regular file");
+  if (S_ISDIR(status.st_mode)) throw ModelFileError(kNotAModel, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw ModelFileError(kNotAModel, "it is a device or pipe, not a regular file");
   // Renaming would replace a file that its owner has locked against writing.
   if (::faccessat(AT_FDCWD, target.path.c_str(), W_OK, AT_EACCESS) == -1) fail(errno);
   target.present = status;
@@ -162,8 +171,8 @@ class PassingFile {
         path = std::move(candidate);
         return fd;
       }
-      if (errno == ENOENT) throw ModelFileError("the folder '" + folder + "' does not exist");
-      if (errno == EACCES) throw ModelFileError("no permission to write in the folder '" + folder + "'");
+      if (errno == ENOENT) throw ModelFileError(kNotFound, "the folder '" + folder + "' does not exist");
+      if (errno == EACCES) throw ModelFileError(kNoPermission, "no permission to write in the folder '" + folder + "'");
       if (errno != EEXIST) fail(errno);
     }
     fail(EEXIST);
@@ -188,8 +197,8 @@ InputFile::InputFile(const std::string& path)
   if (fd == -1) fail(errno);
   struct stat status{};
   if (::fstat(fd, &status) == -1) fail(errno);
-  if (S_ISDIR(status.st_mode)) throw ModelFileError("it is a folder");
-  if (!S_ISREG(status.st_mode)) throw ModelFileError("it is a device or pipe, not a regular file");
+  if (S_ISDIR(status.st_mode)) throw ModelFileError(kNotAModel, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw ModelFileError(kNotAModel, "it is a device or pipe, not a regular file");
   handle_->size = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -206,7 +215,7 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
                      static_cast<off_t>(offset));
     });
     if (count == -1) fail(errno);
-    if (count == 0) throw ModelFileError("it became shorter while it was read");
+    if (count == 0) throw ModelFileError(kDamaged, "it became shorter while it was read");
     out = out.subspan(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }

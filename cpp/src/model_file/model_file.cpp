@@ -13,10 +13,12 @@ using namespace internal;
 
 namespace {
 
+using enum ModelFileProblem;
+
 void check_path(const std::string& path) {
-  if (path.empty()) throw ModelFileError("the path is empty");
+  if (path.empty()) throw ModelFileError(kNotFound, "the path is empty");
   // The operating system would silently take the part before it.
-  if (path.find('\0') != std::string::npos) throw ModelFileError("the path holds a null character");
+  if (path.find('\0') != std::string::npos) throw ModelFileError(kOther, "the path holds a null character");
 }
 
 /// The path for a message, which a null character would end.
@@ -32,9 +34,9 @@ auto with_path(const char* cannot, const std::string& path, Body body) {
     check_path(path);
     return body();
   } catch (const std::bad_alloc&) {
-    throw ModelFileError(cannot + shown(path) + ": there is not enough memory");
+    throw ModelFileError(kNoMemory, cannot + shown(path) + ": there is not enough memory");
   } catch (const ModelFileError& error) {
-    throw ModelFileError(cannot + shown(path) + ": " + error.what());
+    throw ModelFileError(error.problem(), cannot + shown(path) + ": " + error.what());
   }
 }
 

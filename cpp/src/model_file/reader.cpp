@@ -14,6 +14,8 @@
 namespace tanager::internal {
 namespace {
 
+using enum ModelFileProblem;
+
 std::vector<std::size_t> read_indices(ByteReader& in, std::uint32_t count, std::size_t limit) {
   in.need(count, sizeof(std::uint32_t));
   std::vector<std::size_t> indices(count);
@@ -260,7 +262,7 @@ Classifier read_classifier(std::span<const std::byte> payload, const SectionTabl
 void check_checksum(std::span<const std::byte> file) {
   const auto content = file.first(file.size() - kChecksumSize);
   if (load_little<std::uint64_t>(file.data() + content.size()) != crc64(content))
-    throw ModelFileError("its checksum does not match its content: it was damaged or changed");
+    throw ModelFileError(kDamaged, "its checksum does not match its content: it was damaged or changed");
 }
 
 Model parse_sections(std::span<const std::byte> file, const SectionTable& table) {
@@ -289,11 +291,11 @@ Model parse_model(std::span<const std::byte> file) {
     check_checksum(file);
     return parse_sections(file, table);
   } catch (const InvalidInput& error) {
-    throw ModelFileError(std::string("its content is inconsistent: ") + error.what());
+    throw ModelFileError(kDamaged, std::string("its content is inconsistent: ") + error.what());
   } catch (const std::bad_alloc&) {
-    throw ModelFileError("there is not enough memory for it");
+    throw ModelFileError(kNoMemory, "there is not enough memory for it");
   } catch (const std::length_error&) {
-    throw ModelFileError("there is not enough memory for it");
+    throw ModelFileError(kNoMemory, "there is not enough memory for it");
   }
 }
 
@@ -305,7 +307,7 @@ Model read_model(std::span<const std::byte> bytes) {
   try {
     return internal::parse_model(bytes);
   } catch (const ModelFileError& error) {
-    throw ModelFileError(std::string("cannot read the model data: ") + error.what());
+    throw ModelFileError(error.problem(), std::string("cannot read the model data: ") + error.what());
   }
 }
 

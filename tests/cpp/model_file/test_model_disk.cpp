@@ -62,6 +62,17 @@ Bytes file_bytes(const std::string& path) {
   return bytes;
 }
 
+/// The problem of the ModelFileError that a call throws.
+template <class Call>
+std::optional<ModelFileProblem> problem_of(Call call) {
+  try {
+    call();
+  } catch (const ModelFileError& error) {
+    return error.problem();
+  }
+  return {};
+}
+
 }  // namespace
 
 TEST(files_are_saved_and_loaded) {
@@ -79,26 +90,27 @@ TEST(files_are_saved_and_loaded) {
 
 TEST(files_that_are_no_models_are_refused_with_path_and_reason) {
   const Folder folder;
-  const auto refused = [&](const std::string& path, const std::string& part) {
+  const auto refused = [&](const std::string& path, const std::string& part, ModelFileProblem problem) {
     CHECK_THROWS(ModelFileError, load_model(path), part);
+    CHECK(problem_of([&] { static_cast<void>(load_model(path)); }) == problem);
     if (path.find('\0') == std::string::npos)
       CHECK_THROWS(ModelFileError, load_model(path), "the model file '" + path + "'");
   };
-  refused(folder / "none.tng", "cannot load the model file");
-  refused(folder.path().string(), "it is a folder");
-  refused("", "the path is empty");
-  refused(std::string("a\0b", 3), "null character");
+  refused(folder / "none.tng", "cannot load the model file", ModelFileProblem::kNotFound);
+  refused(folder.path().string(), "it is a folder", ModelFileProblem::kNotAModel);
+  refused("", "the path is empty", ModelFileProblem::kNotFound);
+  refused(std::string("a\0b", 3), "null character", ModelFileProblem::kOther);
   const std::string path = folder / "bad.tng";
   write_file(path, {});
-  refused(path, "it is empty");
+  refused(path, "it is empty", ModelFileProblem::kNotAModel);
   write_file(path, as_bytes("hello"));
-  refused(path, "only 5 bytes");
+  refused(path, "only 5 bytes", ModelFileProblem::kNotAModel);
   Bytes bytes = write_model(small_model());
   write_file(path, std::span(bytes).first(bytes.size() / 2));
-  refused(path, "it was cut off");
+  refused(path, "it was cut off", ModelFileProblem::kDamaged);
   bytes[bytes.size() / 2] ^= std::byte{4};
   write_file(path, bytes);
-  refused(path, "checksum does not match");
+  refused(path, "checksum does not match", ModelFileProblem::kDamaged);
 }
 
 TEST(a_huge_sparse_file_is_refused_at_once) {
@@ -153,6 +165,9 @@ TEST(saving_where_nothing_can_be_written_fails_and_leaves_nothing) {
   CHECK_THROWS(ModelFileError, save_model(small_model(), folder / "no/such/m.tng"), "does not exist");
   CHECK_THROWS(ModelFileError, save_model(small_model(), folder.path().string()), "it is a folder");
   CHECK_THROWS(ModelFileError, save_model(small_model(), ""), "the path is empty");
+  const auto save = [](const std::string& path) { return [path] { save_model(small_model(), path); }; };
+  CHECK(problem_of(save(folder / "no/such/m.tng")) == ModelFileProblem::kNotFound);
+  CHECK(problem_of(save(folder.path().string())) == ModelFileProblem::kNotAModel);
   write_file(folder / "file", as_bytes("x"));
   CHECK_THROWS(ModelFileError, save_model(small_model(), folder / "file/m.tng"), "cannot save the model file");
   CHECK_EQ(folder.n_entries(), 1u);
@@ -212,7 +227,10 @@ TEST(missing_permissions_are_reported_and_leave_the_old_file) {
   fs::permissions(path, fs::perms::owner_read);
   as_ordinary_user([&] { CHECK_THROWS(ModelFileError, save_model(small_model(), path), "Permission denied"); });
   fs::permissions(path, fs::perms::none);
-  as_ordinary_user([&] { CHECK_THROWS(ModelFileError, load_model(path), "Permission denied"); });
+  as_ordinary_user([&] {
+    CHECK_THROWS(ModelFileError, load_model(path), "Permission denied");
+    CHECK(problem_of([&] { static_cast<void>(load_model(path)); }) == ModelFileProblem::kNoPermission);
+  });
   CHECK_EQ(folder.n_entries(), 1u);
 }
 
@@ -239,6 +257,7 @@ TEST(a_full_disk_is_reported_and_leaves_the_old_file) {
                                }())},
                     {true, false});
   CHECK_THROWS(ModelFileError, save_model(large, path), "No space left on device");
+  CHECK(problem_of([&] { save_model(large, path); }) == ModelFileProblem::kOther);
   CHECK_THROWS(ModelFileError, save_model(large, disk + "/new.tng"), disk + "/new.tng");
   check_same(load_model(path), small_model());
   CHECK_EQ(std::distance(fs::directory_iterator(disk), fs::directory_iterator()), 1);

@@ -28,6 +28,34 @@ def test_a_missing_file_is_a_file_not_found_error(tmp_path):
     assert not isinstance(caught.value, OSError)
 
 
+def test_the_problem_of_a_model_file(tmp_path):
+    clf = tg.NaiveBayesClassifier().fit([[0], [1]], [0, 1])
+    clf.save(tmp_path / "good.tng")
+    good = (tmp_path / "good.tng").read_bytes()
+    cases = {
+        "damaged": [good[:-1], good + b"x", good[:30], bytes([*good[:40], good[40] ^ 1, *good[41:]]), good[:8]],
+        "too new": [good[:8] + (99).to_bytes(4, "little") + good[12:]],
+        "not a model": [b"", b"name,value\n1,2\n"],
+    }
+    for problem, contents in cases.items():
+        for content in contents:
+            (tmp_path / "bad.tng").write_bytes(content)
+            with pytest.raises(tg.ModelFileError) as caught:
+                tg.load(tmp_path / "bad.tng")
+            assert caught.value.problem == problem, content
+    with pytest.raises(tg.ModelFileError, match="folder") as caught:
+        tg.load(tmp_path)
+    assert caught.value.problem == "not a model"
+    for call, name in ((tg.load, "none.tng"), (tg.load, "good.tng/below"), (clf.save, "none/model.tng")):
+        with pytest.raises(tg.ModelFileError) as caught:
+            call(tmp_path / name)
+        assert caught.value.problem == "not found"
+    assert tg.ModelFileError("anything").problem == "other"
+    with pytest.raises(tg.ModelFileError, match="name too long") as caught:
+        tg.load(tmp_path / ("n" * 300))
+    assert caught.value.problem == "other"
+
+
 def test_paths_that_cannot_be_looked_up(tmp_path):
     (tmp_path / "circle").symlink_to("circle")
     for name, reason in (("n" * 300, "File name too long"), ("circle", "Too many levels of symbolic links")):
