@@ -86,7 +86,7 @@ def _from_counts(table: CodedTable, structure: str, names: list[str]) -> tuple[d
     }
 
     def model(make: Callable[..., Any]) -> object:
-        return _core.Predictor(make(parents, counts))
+        return _core.NetworkPredictor(make(parents, counts))
 
     return (
         {name: partial(model, makers[name]) for name in names},

@@ -5,7 +5,7 @@ add_stage(tanager_predict support check_stop.cpp parallel.cpp special.cpp utf8.c
 add_stage(tanager_predict simd cpu.cpp)
 add_stage(tanager_predict counts count_set.cpp)
 add_stage(tanager_predict graph elimination.cpp min_fill.cpp spanning_tree.cpp tree_samples.cpp tree_sum.cpp)
-add_stage(tanager_predict model network.cpp structure.cpp)
+add_stage(tanager_predict model network.cpp structure.cpp version.cpp)
 add_stage(tanager_predict inference family_scopes.cpp forest.cpp inference.cpp junction_plan.cpp
           junction_plan_cache.cpp junction_propagate.cpp most_probable.cpp queries.cpp sample.cpp)
 add_stage(tanager_predict predict lookup_kernels.cpp lookup_tables.cpp network_predictor.cpp predictor.cpp)

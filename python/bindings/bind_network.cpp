@@ -154,12 +154,12 @@ void bind_network(py::module_& m) {
       .def_property_readonly("is_semi_naive", [](const Network& n) { return n.structure().is_semi_naive(); })
       .def("table", &table_of, py::arg("feature"));
 
-  py::class_<Predictor>(m, "AnyPredictor")
+  py::class_<Predictor>(m, "Predictor")
       .def_property_readonly("n_features", &Predictor::n_features)
       .def_property_readonly("n_classes", &Predictor::n_classes)
       .def("predict", &predict, py::arg("columns"), py::arg("n_rows"), py::arg("output"), py::arg("threads") = 1)
       .def("predict_classes", &predict_classes, py::arg("columns"), py::arg("n_rows"), py::arg("threads") = 1);
-  py::class_<NetworkPredictor, Predictor>(m, "Predictor")
+  py::class_<NetworkPredictor, Predictor>(m, "NetworkPredictor")
       .def(py::init<const Network&, std::uint64_t>(), py::arg("network"), py::arg("max_cells") = kMaxCliqueCells);
 }
 

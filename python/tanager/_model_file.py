@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -175,7 +174,7 @@ def set_state(clf: BaseClassifier, state: dict[str, Any]) -> dict[str, Any]:
     state = dict(state)
     if "_average" in state:
         average = state.pop("_average")
-        found = FittedModel(average, cast(_core.AnyPredictor, MpPredictor(average)), average.counts)
+        found = FittedModel(average, cast(_core.Predictor, MpPredictor(average)), average.counts)
     else:
         found = clf._restored(_core.Model.from_bytes(state.pop("_model")))
         if isinstance(found.predictor, LazyPredictor):

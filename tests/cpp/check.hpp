@@ -91,7 +91,8 @@ inline int run() {
   } while (false)
 #define CHECK_EQ(a, b) check::equal(__FILE__, __LINE__, #a " == " #b, a, b)
 #define CHECK_NEAR(a, b, tolerance) check::near(__FILE__, __LINE__, #a " ~ " #b, a, b, tolerance)
-#define CHECK_THROWS(exception, statement, part) check::throws<exception>(__FILE__, __LINE__, [&] { statement; }, part)
+#define CHECK_THROWS(exception, statement, part) \
+  check::throws<exception>(__FILE__, __LINE__, [&] { static_cast<void>(statement); }, part)
 #define TEST_MAIN        \
   int main() {           \
     return check::run(); \

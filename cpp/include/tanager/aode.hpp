@@ -16,7 +16,7 @@ namespace tanager {
 ///
 ///     P(c, x) = mean over p of P(c) P(x_p | c) prod_{i != p} P(x_i | x_p, c)
 ///
-/// Immutable and cheap to copy: copies share the tables.
+/// Immutable, safe to share between threads, and cheap to copy: copies share the tables.
 class Aode {
  public:
   /// `singles` are P(f | class), one feature after the other, each [value][class]. `pairs` are P(child | parent,
@@ -26,26 +26,28 @@ class Aode {
   Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities, std::vector<double> singles,
        std::vector<double> pairs, std::vector<double> value_counts, double min_count = 0);
 
-  std::size_t n_features() const { return tables_->cardinalities.size(); }
-  std::uint32_t n_classes() const { return static_cast<std::uint32_t>(tables_->class_probabilities.size()); }
-  std::span<const std::uint32_t> cardinalities() const { return tables_->cardinalities; }
-  std::span<const double> class_probabilities() const { return tables_->class_probabilities; }
+  [[nodiscard]] std::size_t n_features() const { return tables_->cardinalities.size(); }
+  [[nodiscard]] std::uint32_t n_classes() const {
+    return static_cast<std::uint32_t>(tables_->class_probabilities.size());
+  }
+  [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return tables_->cardinalities; }
+  [[nodiscard]] std::span<const double> class_probabilities() const { return tables_->class_probabilities; }
   /// P(feature | class): [value][class]
-  std::span<const double> single(std::size_t feature) const;
+  [[nodiscard]] std::span<const double> single(std::size_t feature) const;
   /// P(child | value of the parent, class): [value of the child][class]
-  std::span<const double> pair(std::size_t parent, std::size_t value, std::size_t child) const;
+  [[nodiscard]] std::span<const double> pair(std::size_t parent, std::size_t value, std::size_t child) const;
   /// The weight that every value of a feature had in learning.
-  std::span<const double> value_counts(std::size_t feature) const;
+  [[nodiscard]] std::span<const double> value_counts(std::size_t feature) const;
   /// A feature is super-parent for a row only if its value there was seen in rows of at least this weight; a row
   /// without any such feature is left to naive Bayes. Zero: every feature always is, and summed out where missing.
-  double min_count() const { return tables_->min_count; }
+  [[nodiscard]] double min_count() const { return tables_->min_count; }
   /// Free parameters of all models together.
-  std::uint64_t n_parameters() const;
+  [[nodiscard]] std::uint64_t n_parameters() const;
 
   /// All of them one after the other, laid out as the constructor takes them.
-  std::span<const double> singles() const { return tables_->singles; }
-  std::span<const double> pairs() const { return tables_->pairs; }
-  std::span<const double> value_counts() const { return tables_->value_counts; }
+  [[nodiscard]] std::span<const double> singles() const { return tables_->singles; }
+  [[nodiscard]] std::span<const double> pairs() const { return tables_->pairs; }
+  [[nodiscard]] std::span<const double> value_counts() const { return tables_->value_counts; }
 
  private:
   struct Tables {
@@ -72,10 +74,10 @@ struct AodeOptions {
 
 /// All models at once from the counts of pairs: every table as estimate_dirichlet would make it. Throws InvalidInput if
 /// the counts have no pairs, or the tables would be too large.
-Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
+[[nodiscard]] Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
 
 /// The averaged models made ready for speed. A missing feature is summed out of every model exactly; nothing
-/// underflows, however many features there are.
+/// underflows, however many features there are. Immutable and safe to share between threads.
 class AodePredictor : public Predictor {
  public:
   explicit AodePredictor(const Aode& aode);
@@ -83,8 +85,8 @@ class AodePredictor : public Predictor {
   AodePredictor(AodePredictor&&) noexcept;
   AodePredictor& operator=(AodePredictor&&) noexcept;
 
-  std::size_t n_features() const override;
-  std::uint32_t n_classes() const override;
+  [[nodiscard]] std::size_t n_features() const override;
+  [[nodiscard]] std::uint32_t n_classes() const override;
 
  private:
   void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;

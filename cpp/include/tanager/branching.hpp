@@ -11,7 +11,7 @@ namespace tanager {
 /// that of the arc from u to v; what stands for u = v does not matter. Without a root the best is taken, the lowest of
 /// equally good ones; among arcs of equal weight into a node, the one from the lowest node is preferred. O(n^2) time
 /// and memory. Throws InvalidInput if there is no such root, or if a weight is not finite or above 1e300.
-std::vector<std::optional<std::size_t>> maximum_branching(std::size_t n, std::span<const double> weights,
-                                                          std::optional<std::size_t> root = {});
+[[nodiscard]] std::vector<std::optional<std::size_t>> maximum_branching(std::size_t n, std::span<const double> weights,
+                                                                        std::optional<std::size_t> root = {});
 
 }  // namespace tanager

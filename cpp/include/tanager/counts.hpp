@@ -43,54 +43,55 @@ enum class CountScope {
 using Recoding = std::vector<Code>;
 
 /// The counts that learning works from. Sets over the same variables add (streams, clusters) and subtract (folds).
-/// A row counts in a table if the table's features are all observed in it (available cases).
+/// A row counts in a table if the table's features are all observed in it (available cases). Threads may read one at
+/// the same time, but not while another changes it.
 class CountSet {
  public:
   /// All counts zero. Throws InvalidInput, naming the features and the size, if a table or the set is too large.
   CountSet(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes, CountScope scope,
            std::vector<Family> families = {});
 
-  std::size_t n_features() const { return cardinalities_.size(); }
-  std::uint32_t n_classes() const { return n_classes_; }
-  std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
-  CountScope scope() const { return scope_; }
-  const std::vector<Family>& families() const { return families_; }
+  [[nodiscard]] std::size_t n_features() const { return cardinalities_.size(); }
+  [[nodiscard]] std::uint32_t n_classes() const { return n_classes_; }
+  [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
+  [[nodiscard]] CountScope scope() const { return scope_; }
+  [[nodiscard]] const std::vector<Family>& families() const { return families_; }
   /// Sum of the weights of all rows; the number of rows where they have none.
-  double n_rows() const;
+  [[nodiscard]] double n_rows() const;
 
-  std::span<const double> class_counts() const { return class_counts_; }
+  [[nodiscard]] std::span<const double> class_counts() const { return class_counts_; }
   std::span<double> class_counts() { return class_counts_; }
   /// [value of f][class]
-  std::span<const double> single(std::size_t f) const;
+  [[nodiscard]] std::span<const double> single(std::size_t f) const;
   std::span<double> single(std::size_t f);
   /// [value of u][value of v][class] for u < v; only with CountScope::kPairs.
-  std::span<const double> pair(std::size_t u, std::size_t v) const;
+  [[nodiscard]] std::span<const double> pair(std::size_t u, std::size_t v) const;
   std::span<double> pair(std::size_t u, std::size_t v);
   /// The i-th of families(), laid out as in CountTable.
-  std::span<const double> family(std::size_t i) const;
+  [[nodiscard]] std::span<const double> family(std::size_t i) const;
   std::span<double> family(std::size_t i);
 
   /// All cells but those of the class: single features, then pairs (0,1), (0,2), ..., (1,2), ..., then families().
-  std::span<const double> cells() const { return cells_; }
+  [[nodiscard]] std::span<const double> cells() const { return cells_; }
   std::span<double> cells() { return cells_; }
 
   /// Counts of any family this set can answer for: no parents, one parent with kPairs, or one of families().
   /// Throws InvalidInput for any other.
-  CountTable table(const Family& family) const;
-  bool can_answer(const Family& family) const;
+  [[nodiscard]] CountTable table(const Family& family) const;
+  [[nodiscard]] bool can_answer(const Family& family) const;
 
   /// Throw InvalidInput unless the other set is over the same variables and tables.
   CountSet& operator+=(const CountSet& other);
   CountSet& operator-=(const CountSet& other);
 
   /// The same counts after lists of values have grown: one recoding per feature, and one of the class.
-  CountSet recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
-                   const std::vector<Recoding>& features, const Recoding& classes) const;
+  [[nodiscard]] CountSet recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                                 const std::vector<Recoding>& features, const Recoding& classes) const;
 
   /// The same counts after values have been joined or dropped. Values that move to the same code add up; kMissing drops
   /// a value, as if its cells had been missing, and a class with its rows. An empty recoding leaves a variable alone.
-  CountSet merged(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
-                  const std::vector<Recoding>& features, const Recoding& classes) const;
+  [[nodiscard]] CountSet merged(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
+                                const std::vector<Recoding>& features, const Recoding& classes) const;
 
  private:
   void check_total(std::uint64_t cells) const;
@@ -107,7 +108,8 @@ class CountSet {
 };
 
 /// Counts a whole data set in one pass. The result does not depend on the number of threads.
-CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families = {}, int threads = 1);
+[[nodiscard]] CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families = {},
+                             int threads = 1);
 
 /// Adds the rows of a data set to counts over the same variables. Parts of a table, added in the order of their rows,
 /// give what all rows at once give, to the last bit: weights, too, add up row by row. Throws InvalidInput if
@@ -116,11 +118,11 @@ void count_into(const Dataset& data, CountSet& counts, int threads = 1);
 
 /// Counts of other families in the rows that `counts` came from: those of the class and of single features are taken
 /// from there where they are whole, and only the families are counted. The same as `count` with kSingles.
-CountSet count_families(const Dataset& data, const CountSet& counts, const std::vector<Family>& families,
-                        int threads = 1);
+[[nodiscard]] CountSet count_families(const Dataset& data, const CountSet& counts, const std::vector<Family>& families,
+                                      int threads = 1);
 
 /// Counts of one family, on its own.
-CountTable count_family(const Dataset& data, const Family& family);
+[[nodiscard]] CountTable count_family(const Dataset& data, const Family& family);
 
 /// Number of cells of a family's table, class included. Throws InvalidInput, naming child, parents and size, above
 /// kMaxTableCells.

@@ -20,7 +20,8 @@ inline constexpr std::uint32_t kMaxNarrowValues = 254;
 /// A variable cannot have more values than this.
 inline constexpr std::uint32_t kMaxValues = 65534;
 
-/// The codes of one variable for all rows, in 8 or 16 bits. Immutable and cheap to copy: copies share the codes.
+/// The codes of one variable for all rows, in 8 or 16 bits. Immutable, safe to share between threads, and
+/// cheap to copy: copies share the codes.
 class Column {
  public:
   /// Takes codes over. Throws InvalidInput if a code is neither below n_values nor the missing code.
@@ -30,21 +31,21 @@ class Column {
   Column(std::span<const std::uint8_t> codes, std::uint32_t n_values, std::shared_ptr<const void> owner);
   Column(std::span<const std::uint16_t> codes, std::uint32_t n_values, std::shared_ptr<const void> owner);
 
-  std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
   /// How many values the variable can take (its cardinality).
-  std::uint32_t n_values() const { return n_values_; }
-  bool is_wide() const { return wide_; }
-  bool has_missing() const { return has_missing_; }
+  [[nodiscard]] std::uint32_t n_values() const { return n_values_; }
+  [[nodiscard]] bool is_wide() const { return wide_; }
+  [[nodiscard]] bool has_missing() const { return has_missing_; }
   /// The codes of an 8-bit column; empty for a 16-bit one, and the other way round.
-  std::span<const std::uint8_t> narrow() const;
-  std::span<const std::uint16_t> wide() const;
+  [[nodiscard]] std::span<const std::uint8_t> narrow() const;
+  [[nodiscard]] std::span<const std::uint16_t> wide() const;
   /// Calls use(codes) with the span of the codes in their own width, and returns what it returns.
   template <class Use>
   auto visit(Use use) const {
     return wide_ ? use(wide()) : use(narrow());
   }
   /// The code of a row, kMissing where it is missing, whatever the width.
-  Code operator[](std::size_t row) const;
+  [[nodiscard]] Code operator[](std::size_t row) const;
 
  private:
   template <class T>
@@ -58,26 +59,27 @@ class Column {
   bool has_missing_ = false;
 };
 
-/// A table of coded features with a class and, optionally, a weight for every row. Immutable.
+/// A table of coded features with a class and, optionally, a weight for every row. Immutable and safe to share between
+/// threads.
 class Dataset {
  public:
   /// Throws InvalidInput if sizes differ, the class has missing codes, or a weight is negative or not finite.
   /// Empty weights mean that every row weighs one.
   Dataset(std::vector<Column> features, Column target, std::vector<double> weights = {});
 
-  std::size_t n_rows() const { return target_.size(); }
-  std::size_t n_features() const { return features_.size(); }
-  std::uint32_t n_classes() const { return target_.n_values(); }
-  const Column& feature(std::size_t i) const { return features_[i]; }
-  const std::vector<Column>& features() const { return features_; }
-  const Column& target() const { return target_; }
-  bool is_weighted() const { return !weights_.empty(); }
-  std::span<const double> weights() const { return weights_; }
+  [[nodiscard]] std::size_t n_rows() const { return target_.size(); }
+  [[nodiscard]] std::size_t n_features() const { return features_.size(); }
+  [[nodiscard]] std::uint32_t n_classes() const { return target_.n_values(); }
+  [[nodiscard]] const Column& feature(std::size_t i) const { return features_[i]; }
+  [[nodiscard]] const std::vector<Column>& features() const { return features_; }
+  [[nodiscard]] const Column& target() const { return target_; }
+  [[nodiscard]] bool is_weighted() const { return !weights_.empty(); }
+  [[nodiscard]] std::span<const double> weights() const { return weights_; }
   /// The number of values of every feature.
-  std::vector<std::uint32_t> cardinalities() const;
+  [[nodiscard]] std::vector<std::uint32_t> cardinalities() const;
 
   /// The given rows, in the given order; a row may occur several times.
-  Dataset subset(std::span<const std::size_t> rows) const;
+  [[nodiscard]] Dataset subset(std::span<const std::size_t> rows) const;
 
  private:
   std::vector<Column> features_;

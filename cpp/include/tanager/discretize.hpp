@@ -10,7 +10,8 @@
 namespace tanager {
 
 /// A view of numbers anywhere in memory, a fixed number of bytes apart: an array, or one column of a table in either
-/// order. NaN means missing. The memory must outlive the view.
+/// order. NaN means missing. The memory must outlive the view. Immutable and safe to share
+/// between threads.
 class NumberColumn {
  public:
   NumberColumn(std::span<const double> values);  // NOLINT: implicit on purpose, an array is a column
@@ -19,7 +20,7 @@ class NumberColumn {
   NumberColumn(const double* first, std::ptrdiff_t step, std::size_t size);
   NumberColumn(const float* first, std::ptrdiff_t step, std::size_t size);
 
-  std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
   /// Rows begin, begin+1, ... as doubles, as many as `out` holds.
   void read(std::size_t begin, std::span<double> out) const;
 
@@ -40,21 +41,26 @@ inline constexpr std::size_t kMaxCuts = kMaxValues - 1;
 
 /// Recursive minimal-entropy partition under the MDL stopping rule (Fayyad and Irani, 1993). Of cuts equally good the
 /// lowest is taken. Total weights below two pay for a cut as if they were two.
-std::vector<double> mdl_cuts(const NumberColumn& x, const Column& classes, std::span<const double> weights = {});
+[[nodiscard]] std::vector<double> mdl_cuts(const NumberColumn& x, const Column& classes,
+                                           std::span<const double> weights = {});
 
 /// The cuts nearest to equal weight in every bin; equal values are never parted, so heavy ties give fewer bins.
-std::vector<double> equal_frequency_cuts(const NumberColumn& x, std::size_t bins, std::span<const double> weights = {});
+[[nodiscard]] std::vector<double> equal_frequency_cuts(const NumberColumn& x, std::size_t bins,
+                                                       std::span<const double> weights = {});
 
 /// Bins of equal width between the smallest and the largest number; none for a constant column.
-std::vector<double> equal_width_cuts(const NumberColumn& x, std::size_t bins, std::span<const double> weights = {});
+[[nodiscard]] std::vector<double> equal_width_cuts(const NumberColumn& x, std::size_t bins,
+                                                   std::span<const double> weights = {});
 
 /// The same for every column of a table, on up to `threads` threads.
-std::vector<std::vector<double>> mdl_cuts(std::span<const NumberColumn> columns, const Column& classes,
-                                          std::span<const double> weights = {}, int threads = 1);
-std::vector<std::vector<double>> equal_frequency_cuts(std::span<const NumberColumn> columns, std::size_t bins,
-                                                      std::span<const double> weights = {}, int threads = 1);
-std::vector<std::vector<double>> equal_width_cuts(std::span<const NumberColumn> columns, std::size_t bins,
-                                                  std::span<const double> weights = {}, int threads = 1);
+[[nodiscard]] std::vector<std::vector<double>> mdl_cuts(std::span<const NumberColumn> columns, const Column& classes,
+                                                        std::span<const double> weights = {}, int threads = 1);
+[[nodiscard]] std::vector<std::vector<double>> equal_frequency_cuts(std::span<const NumberColumn> columns,
+                                                                    std::size_t bins,
+                                                                    std::span<const double> weights = {},
+                                                                    int threads = 1);
+[[nodiscard]] std::vector<std::vector<double>> equal_width_cuts(std::span<const NumberColumn> columns, std::size_t bins,
+                                                                std::span<const double> weights = {}, int threads = 1);
 
 /// The bin of every number, and the missing code for NaN. Throws InvalidInput if the cuts do not increase strictly, are
 /// more than the codes can represent, or the sizes of x and out differ. Infinities fall into the outer bins.

@@ -21,7 +21,8 @@ namespace internal {
 class IntegerIndex;
 }
 
-/// Integers to codes, immutable. Keeps a range, a table or a hash index, whichever answers fastest.
+/// Integers to codes. Keeps a range, a table or a hash index, whichever answers fastest. Immutable and safe to share
+/// between threads.
 class CodeBook {
  public:
   enum class Kind { kRange, kTable, kHash };
@@ -29,18 +30,18 @@ class CodeBook {
   /// The keys of codes 0, 1, .... Throws InvalidInput if a key comes twice or there are more than kMaxValues.
   explicit CodeBook(std::span<const std::int64_t> keys);
   /// Key `i` has the given code, which may be kMissing; several keys may share one. `n_codes` sets the width.
-  static CodeBook from_table(std::vector<Code> codes, std::uint32_t n_codes);
+  [[nodiscard]] static CodeBook from_table(std::vector<Code> codes, std::uint32_t n_codes);
 
-  std::uint32_t n_codes() const { return n_codes_; }
-  bool is_wide() const { return n_codes_ > kMaxNarrowValues; }
-  Kind kind() const { return kind_; }
+  [[nodiscard]] std::uint32_t n_codes() const { return n_codes_; }
+  [[nodiscard]] bool is_wide() const { return n_codes_ > kMaxNarrowValues; }
+  [[nodiscard]] Kind kind() const { return kind_; }
   /// Smallest and largest key of a range or table; the smallest is the larger one if there is no key.
-  std::int64_t first() const { return first_; }
-  std::int64_t last() const { return last_; }
+  [[nodiscard]] std::int64_t first() const { return first_; }
+  [[nodiscard]] std::int64_t last() const { return last_; }
   /// Codes of the keys first() .. last(), for Kind::kTable.
-  std::span<const Code> table() const { return table_; }
+  [[nodiscard]] std::span<const Code> table() const { return table_; }
   /// The code of a key, or kMissing.
-  Code find(std::int64_t key) const;
+  [[nodiscard]] Code find(std::int64_t key) const;
 
  private:
   CodeBook() = default;
@@ -73,11 +74,12 @@ struct CodeBuffer {
 };
 
 /// The distinct integers of some columns, each list ascending. Throws InvalidInput for an integer above 2^63 - 1.
-std::vector<std::vector<std::int64_t>> distinct_integers(const IntegerMatrix& matrix,
-                                                         std::span<const std::size_t> columns, int threads = 1);
+[[nodiscard]] std::vector<std::vector<std::int64_t>> distinct_integers(const IntegerMatrix& matrix,
+                                                                       std::span<const std::size_t> columns,
+                                                                       int threads = 1);
 
 /// The distinct integers of about 4,000 rows spread over the table: a cheap guess at what all of it holds.
-std::vector<std::vector<std::int64_t>> sampled_integers(const IntegerMatrix& matrix);
+[[nodiscard]] std::vector<std::vector<std::int64_t>> sampled_integers(const IntegerMatrix& matrix);
 
 /// Encodes all columns, column j by books[j] into out[j], which must be as wide as the book says. Integers without a
 /// code become missing; returns for every column whether there were any.
@@ -109,11 +111,11 @@ void encode_intervals(const FloatMatrix<Float>& matrix, std::span<const std::vec
                       std::span<const CodeBuffer> out, int threads = 1);
 
 /// The book's key of a number that is a category by value: its bit pattern, the same for both zeros.
-std::int64_t float_key(double value);
+[[nodiscard]] std::int64_t float_key(double value);
 
 /// The distinct numbers of a column, ascending, without NaN.
 template <class Float>
-std::vector<double> distinct_floats(const FloatColumn<Float>& column);
+[[nodiscard]] std::vector<double> distinct_floats(const FloatColumn<Float>& column);
 
 /// What the keys of a book are.
 enum class FloatKeys {
@@ -132,7 +134,7 @@ std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t 
                                                std::span<std::int32_t> numbers);
 
 /// A column of strings that a data frame hands over through the Arrow C data interface, in one or more chunks, kept
-/// alive as long as this object.
+/// alive as long as this object. Immutable and safe to share between threads.
 class ArrowStrings {
  public:
   /// Takes the stream's chunks over and releases the stream. Throws InvalidInput if it fails or does not hold strings.
@@ -141,7 +143,7 @@ class ArrowStrings {
   ArrowStrings(const ArrowStrings&) = delete;
   ArrowStrings& operator=(const ArrowStrings&) = delete;
 
-  std::size_t n_rows() const;
+  [[nodiscard]] std::size_t n_rows() const;
   /// Writes the number of each row's string, in the order of first appearance, -1 where it is null; returns the strings
   /// in the order of their numbers.
   std::vector<std::string_view> number(std::span<std::int32_t> numbers) const;

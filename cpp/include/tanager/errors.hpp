@@ -34,7 +34,7 @@ class TANAGER_EXCEPTION CliqueTooLarge : public InvalidInput {
  public:
   CliqueTooLarge(const std::string& message, std::vector<std::size_t> features)
       : InvalidInput(message), features_(std::move(features)) {}
-  const std::vector<std::size_t>& features() const { return features_; }
+  [[nodiscard]] const std::vector<std::size_t>& features() const { return features_; }
 
  private:
   std::vector<std::size_t> features_;
@@ -55,7 +55,7 @@ enum class ModelFileProblem {
 class TANAGER_EXCEPTION ModelFileError : public Error {
  public:
   ModelFileError(ModelFileProblem problem, const std::string& message) : Error(message), problem_(problem) {}
-  ModelFileProblem problem() const { return problem_; }
+  [[nodiscard]] ModelFileProblem problem() const { return problem_; }
 
  private:
   ModelFileProblem problem_;

@@ -15,7 +15,8 @@ namespace tanager {
 /// turn, going on with the next class where the last one ended: the sizes of the folds differ by at most one, and so do
 /// the numbers of rows of any class in them. The same seed gives the same folds on every platform. Throws InvalidInput
 /// for fewer than two folds or more folds than rows.
-std::vector<std::uint32_t> stratified_folds(const Column& classes, std::uint32_t n_folds, std::uint64_t seed);
+[[nodiscard]] std::vector<std::uint32_t> stratified_folds(const Column& classes, std::uint32_t n_folds,
+                                                          std::uint64_t seed);
 
 /// How the codes of a table move in a fold, whose training rows may lack values and classes: new code of every old
 /// code, kMissing for one that the fold does not know; empty where nothing moves.
@@ -26,7 +27,7 @@ struct FoldCoding {
   std::uint32_t n_classes = 0;
 
   /// Whether a value or class of the table is unknown in the fold.
-  bool drops_values() const;
+  [[nodiscard]] bool drops_values() const;
 };
 
 /// A fold's coding of one variable that is not learned from which values occur, such as the cuts of that fold.
@@ -43,7 +44,8 @@ struct TrainingFold {
 
 /// Training counts for cross-validation, fold after fold, exactly as if the training rows had been encoded and counted
 /// on their own: values and classes that occur in none of them have no code. Counts of whole rows are the total less
-/// the rows left out; weighted rows are counted directly, since sums of weights depend on their order.
+/// the rows left out; weighted rows are counted directly, since sums of weights depend on their order. Immutable
+/// and safe to share between threads.
 class FoldCounter {
  public:
   /// `keep_all[f]` says that feature f has all its values in every fold, used or not. Where every row is left out of
@@ -51,16 +53,16 @@ class FoldCounter {
   FoldCounter(Dataset data, CountScope scope, std::vector<Family> families, std::vector<bool> keep_all, int threads = 1,
               std::span<const std::uint32_t> folds = {});
 
-  const Dataset& data() const { return data_; }
+  [[nodiscard]] const Dataset& data() const { return data_; }
   /// Learning from the given rows; one may occur several times. A coding that is given is used unchanged, for the
   /// features (none or one per feature, empty where not given) and for the class (empty codes: not given).
-  TrainingFold train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features = {},
-                     const GivenCoding& classes = {}, int threads = 1) const;
+  [[nodiscard]] TrainingFold train(std::span<const std::size_t> rows, const std::vector<GivenCoding>& features = {},
+                                   const GivenCoding& classes = {}, int threads = 1) const;
   /// Whether train_without can answer: folds were given, and counting them together pays.
-  bool knows_folds() const { return by_fold_.has_value(); }
+  [[nodiscard]] bool knows_folds() const { return by_fold_.has_value(); }
   /// Learning from all rows but those of a fold.
-  TrainingFold train_without(std::size_t fold, const std::vector<GivenCoding>& features = {},
-                             const GivenCoding& classes = {}) const;
+  [[nodiscard]] TrainingFold train_without(std::size_t fold, const std::vector<GivenCoding>& features = {},
+                                           const GivenCoding& classes = {}) const;
 
  private:
   TrainingFold finished(CountSet counts, const std::vector<GivenCoding>& features, const GivenCoding& classes) const;
@@ -77,7 +79,7 @@ class FoldCounter {
 };
 
 /// The given rows of a table, coded as in a fold. Throws InvalidInput if a row's class is unknown there.
-Dataset recoded_subset(const Dataset& data, std::span<const std::size_t> rows, const FoldCoding& coding);
+[[nodiscard]] Dataset recoded_subset(const Dataset& data, std::span<const std::size_t> rows, const FoldCoding& coding);
 
 /// The codes of the given rows of one column, coded as in a fold; `out` has one entry per row.
 void gather_codes(const Column& column, std::span<const std::size_t> rows, const Recoding& recoding,
@@ -105,20 +107,20 @@ struct RightRows {
   std::size_t n_right = 0;  ///< close rows not counted
   std::vector<std::size_t> close;
 };
-RightRows right_rows(const Predictions& predictions);
+[[nodiscard]] RightRows right_rows(const Predictions& predictions);
 
 /// The share of rows whose most probable class is the true one; ties go to the lowest class.
-double accuracy(const Predictions& predictions);
+[[nodiscard]] double accuracy(const Predictions& predictions);
 
 /// The sum of ln P(true class | row): minus infinity if a true class has probability zero or was never seen.
-double conditional_log_likelihood(const Predictions& predictions);
+[[nodiscard]] double conditional_log_likelihood(const Predictions& predictions);
 
 /// The mean of -ln P(true class | row).
-double log_loss(const Predictions& predictions);
+[[nodiscard]] double log_loss(const Predictions& predictions);
 
 /// The area under the receiver operating characteristic. Of two classes, that of the second; of more, the mean over all
 /// classes that some rows have and some do not, each against the rest. Ties count half. NaN where no class is so, or
 /// where there is one class only.
-double auc(const Predictions& predictions);
+[[nodiscard]] double auc(const Predictions& predictions);
 
 }  // namespace tanager

@@ -17,14 +17,14 @@ namespace tanager {
 using FamilyTables = std::vector<std::vector<double>>;
 
 /// The probabilities of a network.
-FamilyTables family_tables(const Network& network);
+[[nodiscard]] FamilyTables family_tables(const Network& network);
 
 /// Probabilities with their logarithms: what inference reads. A learner that changes `probabilities` calls
 /// refresh_logs() before the next row.
 struct InferenceTables {
   explicit InferenceTables(FamilyTables probabilities);
   /// From logarithms alone.
-  static InferenceTables from_logs(FamilyTables logs);
+  [[nodiscard]] static InferenceTables from_logs(FamilyTables logs);
   void refresh_logs();
 
   FamilyTables probabilities;
@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kMostCliqueCells = (std::uint64_t{1} << 32) - 1;
 /// are arguments of every call, since learners change them all the time. Where every feature has at most one feature
 /// parent, messages pass through the trees; any other structure is compiled into a junction tree for each pattern of
 /// observed features, kept (up to a limit) for the rows to come. All sums are carried as logarithms: nothing
-/// underflows. Immutable but for the plans it keeps, and safe to share between threads.
+/// underflows. Immutable but for the plans it keeps, which are synchronized: safe to share between threads.
 class Inference {
  public:
   /// `max_cells`, from 1 to kMostCliqueCells, limits the size of a junction tree: a row that needs more cells is
@@ -55,7 +55,8 @@ class Inference {
   Inference(Inference&&) noexcept;
   Inference& operator=(Inference&&) noexcept;
 
-  /// Buffers of one thread, for one Inference after another. What it holds belongs to the last call.
+  /// Buffers for one Inference after another. What it holds belongs to the last call. Not safe to share between
+  /// threads: give every thread its own.
   class Workspace {
    public:
     Workspace();
@@ -86,10 +87,10 @@ class Inference {
                              FamilyTables& sums) const;
 
   /// Tables of the right sizes full of zeros, to add expected counts to.
-  FamilyTables zero_tables() const;
+  [[nodiscard]] FamilyTables zero_tables() const;
 
-  std::size_t n_features() const;
-  std::uint32_t n_classes() const;
+  [[nodiscard]] std::size_t n_features() const;
+  [[nodiscard]] std::uint32_t n_classes() const;
 
  private:
   struct Impl;

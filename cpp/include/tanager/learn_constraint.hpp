@@ -44,21 +44,22 @@ struct DependenceFinding {
 
 /// ln p of a G2 statistic, 2 rows * information, which is chi-square where the two are independent. Nothing is as small
 /// as to underflow. Zero if there are no degrees of freedom.
-double log_p_value(double g2, double degrees);
+[[nodiscard]] double log_p_value(double g2, double degrees);
 
 /// Dependence as the rows of a data set have it: variables are the features, in order, and then the class. A test uses
 /// the rows in which all its variables are observed. Informations that differ from zero by rounding alone are zero, and
 /// every result is the same, to the last bit, for any order of columns.
+/// Immutable but for counts that it keeps, which are synchronized: safe to share between threads.
 class RowDependence {
  public:
   /// Counts all pairs beforehand, on up to `threads` threads. Throws InvalidInput if their tables are too large.
   explicit RowDependence(const Dataset& data, const DependenceOptions& options = {}, int threads = 1);
 
   /// Number of variables.
-  std::size_t n_variables() const;
+  [[nodiscard]] std::size_t n_variables() const;
   /// Throws InvalidInput for a variable that does not exist, comes twice, or is the class where that is given anyway.
-  double operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
-  DependenceFinding find(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
+  [[nodiscard]] double operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
+  [[nodiscard]] DependenceFinding find(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
 
  private:
   class Rows;
@@ -67,18 +68,25 @@ class RowDependence {
   std::shared_ptr<const Rows> rows_;
 };
 
-/// A graph whose edges may have a direction or none.
+/// A graph whose edges may have a direction or none. Threads may read one at the same time, but not while another
+/// changes it.
 class PartialDag {
  public:
   explicit PartialDag(std::size_t n_nodes) : n_(n_nodes), towards_(n_nodes * n_nodes, 0) {}
 
-  std::size_t n_nodes() const { return n_; }
-  bool adjacent(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] || towards_[v * n_ + u]; }
-  bool is_undirected(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] && towards_[v * n_ + u]; }
+  [[nodiscard]] std::size_t n_nodes() const { return n_; }
+  [[nodiscard]] bool adjacent(std::size_t u, std::size_t v) const {
+    return towards_[u * n_ + v] || towards_[v * n_ + u];
+  }
+  [[nodiscard]] bool is_undirected(std::size_t u, std::size_t v) const {
+    return towards_[u * n_ + v] && towards_[v * n_ + u];
+  }
   /// Directed from u to v.
-  bool is_arc(std::size_t u, std::size_t v) const { return towards_[u * n_ + v] && !towards_[v * n_ + u]; }
+  [[nodiscard]] bool is_arc(std::size_t u, std::size_t v) const {
+    return towards_[u * n_ + v] && !towards_[v * n_ + u];
+  }
   /// Nodes that share an edge of any kind with a node, in increasing order.
-  std::vector<std::size_t> neighbors(std::size_t u) const;
+  [[nodiscard]] std::vector<std::size_t> neighbors(std::size_t u) const;
 
   void connect(std::size_t u, std::size_t v) { towards_[u * n_ + v] = towards_[v * n_ + u] = 1; }
   void direct(std::size_t u, std::size_t v) {
@@ -119,16 +127,16 @@ struct LearnedGraph {
 /// (Colombo and Maathuis 2014): an edge goes if its ends are independent given some of the neighbors of one of them, as
 /// they were when sets of this size came up; a common neighbor of two variables that share no edge is a collider if it
 /// is in fewer than half of the smallest sets that separate them.
-LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
-                            int threads = 1);
+[[nodiscard]] LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependence,
+                                          const GraphOptions& options, int threads = 1);
 
 /// The three-phase algorithm (Cheng, Greiner, Kelly, Bell and Liu 2002; PowerConstructor): a draft of the strongest
 /// dependences, which is a tree unless some are equal; thickening by all pairs that are not found to be separated; and
 /// thinning. Its last step goes through all sets of neighbors, where the authors shrink one set step by step by an
 /// assumption that graphs need not meet (Chickering and Meek 2006). Edges of equal dependence are decided together, so
 /// nothing depends on the order of variables.
-LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& dependence, const GraphOptions& options,
-                                     int threads = 1);
+[[nodiscard]] LearnedGraph learn_three_phase_graph(std::size_t n_variables, const Dependence& dependence,
+                                                   const GraphOptions& options, int threads = 1);
 
 struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
@@ -157,11 +165,12 @@ struct LearnedConstraint {
 
 /// General augmented naive Bayes (GAN): learn_pc_graph over the features, every test given the class, and the class as
 /// parent of all. max_parents counts features. Throws InvalidInput.
-LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options = {},
-                                             int threads = 1);
+[[nodiscard]] LearnedConstraint learn_constraint_augmented(const Dataset& data, const ConstraintOptions& options = {},
+                                                           int threads = 1);
 
 /// learn_three_phase_graph over features and class, which is preferred as a parent to all features. max_parents counts
 /// the class. Variables without edges stay in the model. Throws InvalidInput.
-LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options = {}, int threads = 1);
+[[nodiscard]] LearnedConstraint learn_three_phase(const Dataset& data, const ConstraintOptions& options = {},
+                                                  int threads = 1);
 
 }  // namespace tanager

@@ -19,7 +19,8 @@ struct DirichletOptions {
 };
 
 /// Posterior mean of every parameter under a Dirichlet prior: (N_jkc + a) / (N_jc + r a).
-Network estimate_dirichlet(const Structure& structure, const CountSet& counts, const DirichletOptions& options = {});
+[[nodiscard]] Network estimate_dirichlet(const Structure& structure, const CountSet& counts,
+                                         const DirichletOptions& options = {});
 
 /// How many degrees of freedom a feature of r values has: ln r (the effective ones), or r - 1.
 enum class Degrees { kLog, kLinear };
@@ -39,8 +40,8 @@ struct DataTemperatureOptions {
 /// the power beta = 1 - exp(-N_jc / (degrees of freedom * n_c)), divided by their sum. Without rows beta is 0, and the
 /// distribution uniform; with many it is 1, and only `added_frequency` is left of the smoothing. The class distribution
 /// is made in the same way, as that of a variable without parents.
-Network estimate_data_temperature(const Structure& structure, const CountSet& counts,
-                                  const DataTemperatureOptions& options = {});
+[[nodiscard]] Network estimate_data_temperature(const Structure& structure, const CountSet& counts,
+                                                const DataTemperatureOptions& options = {});
 
 struct SoftenedOptions {
   /// How many rows the distribution of the feature on its own counts for.
@@ -52,7 +53,8 @@ struct SoftenedOptions {
 /// Relative frequencies drawn towards those of the feature on its own, whatever parents and class (Friedman, Geiger and
 /// Goldszmidt 1997): (N_jkc + n0 N_k / N) / (N_jc + n0). The class has nothing to be drawn to and keeps its relative
 /// frequencies.
-Network estimate_softened(const Structure& structure, const CountSet& counts, const SoftenedOptions& options = {});
+[[nodiscard]] Network estimate_softened(const Structure& structure, const CountSet& counts,
+                                        const SoftenedOptions& options = {});
 
 struct ModelAveragedOptions {
   /// The probability, before any rows are seen, that a feature depends on the class: one for all, or one per feature.
@@ -72,8 +74,8 @@ struct ModelAverage {
 /// The average of the naive Bayes models of all subsets of the features, weighted by their posterior probabilities
 /// (Dash and Cooper 2002): one network whose tables lie between those of features with and without the class. Throws
 /// InvalidInput if a feature has feature parents.
-ModelAverage estimate_model_averaged(const Structure& structure, const CountSet& counts,
-                                     const ModelAveragedOptions& options = {});
+[[nodiscard]] ModelAverage estimate_model_averaged(const Structure& structure, const CountSet& counts,
+                                                   const ModelAveragedOptions& options = {});
 
 struct AcllOptimalOptions {
   AcllOptions score;
@@ -83,7 +85,7 @@ struct AcllOptimalOptions {
 
 /// The parameters that maximize the approximate conditional log-likelihood of a structure (theorem 3.8), those of the
 /// class included, where no weight may count less than the pseudo-counts.
-Network estimate_acll_optimal(const Structure& structure, const CountSet& counts,
-                              const AcllOptimalOptions& options = {});
+[[nodiscard]] Network estimate_acll_optimal(const Structure& structure, const CountSet& counts,
+                                            const AcllOptimalOptions& options = {});
 
 }  // namespace tanager

@@ -34,6 +34,7 @@ struct RowJudgment {
 /// follow each other in the order of the structure, the class last; each family's are laid out as its table. Missing
 /// values are marginalized exactly. With a class prior given the class distribution does not change; rows of a class
 /// that it makes impossible count for nothing in the conditional likelihood.
+/// Immutable and safe to share between threads.
 class RowLikelihood {
  public:
   /// Throws InvalidInput if structure, rows and prior do not fit each other. Rows that need more than `max_cells` cells
@@ -41,12 +42,12 @@ class RowLikelihood {
   RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal, std::vector<double> class_prior = {},
                 std::uint64_t max_cells = kMaxCliqueCells);
 
-  std::size_t n_parameters() const;
+  [[nodiscard]] std::size_t n_parameters() const;
   /// Sum of the weights of the rows.
-  double total_weight() const;
+  [[nodiscard]] double total_weight() const;
   /// The logarithms of a network's probabilities, which are softmax parameters of it.
-  std::vector<double> parameters(const Network& network) const;
-  Network network(std::span<const double> parameters) const;
+  [[nodiscard]] std::vector<double> parameters(const Network& network) const;
+  [[nodiscard]] Network network(std::span<const double> parameters) const;
   /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
   /// the number of threads.
   RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
@@ -103,7 +104,8 @@ struct EmOptions {
 /// Expectation maximization (Dempster, Laird and Rubin 1977; Lauritzen 1995): expected counts, then the parameters that
 /// suit them best, until convergence. The likelihood (with the prior) never decreases. `training` is the logarithm of
 /// the likelihood plus alpha times the sum of the logarithms of all parameters.
-FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options = {}, int threads = 1);
+[[nodiscard]] FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options = {},
+                                    int threads = 1);
 
 struct ApnOptions {
   double alpha = 1.0;  ///< as in EmOptions
@@ -118,8 +120,8 @@ struct ApnOptions {
 
 /// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, climbed along
 /// gradients in softmax parameters.
-FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
-                       int threads = 1);
+[[nodiscard]] FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
+                                     int threads = 1);
 
 /// Criterion for the number of iterations, on held-out rows: their errors, or their conditional log-likelihood (CLL).
 /// Of equally many errors the last one counts, unless the start is among them: it is left only for what is better.
@@ -152,8 +154,8 @@ struct ElrOptions {
 /// of greater conditional likelihood, for any structure and rows with missing values, and stops after as many
 /// iterations as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the
 /// start: perfectly separable rows would drive them to infinity.
-FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options = {},
-                       int threads = 1);
+[[nodiscard]] FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options = {},
+                                     int threads = 1);
 
 /// The farthest that a softmax parameter can go from where it started.
 inline constexpr double kMostDistance = 40.0;

@@ -98,7 +98,7 @@ struct SearchResult {
 /// Greedy search. `fold_of_row` says for every row which fold tests it; a fold's tables come from all other rows. Ties
 /// go to the first candidate, and to the lowest class. A missing feature is summed out exactly. The result does not
 /// depend on the number of threads. Throws InvalidInput for options that contradict each other or the data.
-SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
-                              const SearchOptions& options, int threads = 1);
+[[nodiscard]] SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
+                                            const SearchOptions& options, int threads = 1);
 
 }  // namespace tanager

@@ -20,10 +20,10 @@ struct ChowLiuOptions {
 /// Weight of every pair of features, in the order (0,1), (0,2), ..., (1,2), ...: N I(X;Y|C), less the penalty. With
 /// missing values I is that of the rows where both are observed, and N counts these under a penalty, all rows without
 /// one.
-std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads = 1);
+[[nodiscard]] std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int threads = 1);
 
 /// The one-dependence structure of greatest score (Friedman, Geiger and Goldszmidt 1997). Needs CountScope::kPairs.
-Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options = {}, int threads = 1);
+[[nodiscard]] Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options = {}, int threads = 1);
 
 struct KdbOptions {
   /// The most feature parents a feature may have.
@@ -36,11 +36,11 @@ struct KdbOptions {
 /// explain (1.5e-11 nats) are tied. With missing values each information is that of the rows where what it is about is
 /// observed. Needs CountScope::kPairs unless k is 0. The counts of families with two parents and more have to be made
 /// once the structure is known.
-Structure learn_kdb(const CountSet& counts, const KdbOptions& options = {}, int threads = 1);
+[[nodiscard]] Structure learn_kdb(const CountSet& counts, const KdbOptions& options = {}, int threads = 1);
 
 /// Approximate conditional log-likelihood of a structure with the parameters that maximize it (Carvalho, Adão and
 /// Mateus 2013, eq 28): the scores of the class and of every family, and gamma for every row. Larger is better.
-double acll_score(const Structure& structure, const CountSet& counts, const AcllOptions& options = {});
+[[nodiscard]] double acll_score(const Structure& structure, const CountSet& counts, const AcllOptions& options = {});
 
 struct AcllTreeOptions {
   AcllOptions score;
@@ -50,9 +50,10 @@ struct AcllTreeOptions {
 
 /// What every arc u -> v adds to the score of naive Bayes, [u][v]. The two directions differ. With missing values it is
 /// that of the rows where both are observed, times what all rows weigh over what these do.
-std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions& options = {}, int threads = 1);
+[[nodiscard]] std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions& options = {},
+                                                    int threads = 1);
 
 /// The tree over all features (TAN) of greatest approximate conditional log-likelihood. Needs CountScope::kPairs.
-Structure learn_acll_tree(const CountSet& counts, const AcllTreeOptions& options = {}, int threads = 1);
+[[nodiscard]] Structure learn_acll_tree(const CountSet& counts, const AcllTreeOptions& options = {}, int threads = 1);
 
 }  // namespace tanager

@@ -33,12 +33,12 @@ struct TreeDepthOptions {
 /// to their weights. A row whose value is missing adds nothing to the gain of that feature, and goes where most of the
 /// others go. Ties go to the lowest feature, then the lowest value. The result does not depend on the number of
 /// threads. Throws InvalidInput for options without meaning, or if there is no row to draw.
-std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset& data, const TreeDepthOptions& options,
-                                       int threads = 1);
+[[nodiscard]] std::vector<std::uint32_t> tree_depths(const Structure& structure, const Dataset& data,
+                                                     const TreeDepthOptions& options, int threads = 1);
 
 /// Mean over the trees of 1 / sqrt(depth), or zero where a tree does not test the feature (Hall 2007); `depths` is
 /// [tree][feature]. Throws InvalidInput if the depths of some tree are not all there.
-std::vector<double> weights_from_depths(std::span<const std::uint32_t> depths, std::size_t n_features);
+[[nodiscard]] std::vector<double> weights_from_depths(std::span<const std::uint32_t> depths, std::size_t n_features);
 
 struct WeightedOptions {
   /// Added to every count; zero gives maximum likelihood, where what was never seen stays impossible at any power above
@@ -50,8 +50,8 @@ struct WeightedOptions {
 
 /// Dirichlet estimates taken to the power of the feature's weight, and normalized again over the feature's values.
 /// Throws InvalidInput unless there is a weight in [0, 1] for every feature of the structure.
-Network estimate_weighted(const Structure& structure, const CountSet& counts, std::span<const double> weights,
-                          const WeightedOptions& options = {});
+[[nodiscard]] Network estimate_weighted(const Structure& structure, const CountSet& counts,
+                                        std::span<const double> weights, const WeightedOptions& options = {});
 
 enum class WanbiaLoss {
   kConditionalLikelihood,  ///< minus the sum of ln P(class | row)
@@ -78,6 +78,7 @@ struct WanbiaOptions {
 /// A missing value is marginalized, which is exact in both cases: its factor is one in the first, and the normalizer
 /// that the class probabilities took up in the second. Rows count by their weight. Rows of a class that the given class
 /// prior makes impossible add nothing to the conditional likelihood.
+/// Immutable and safe to share between threads.
 class WanbiaObjective {
  public:
   /// Throws InvalidInput unless the structure is naive, the counts are those of the data's variables and alpha is
@@ -85,15 +86,15 @@ class WanbiaObjective {
   WanbiaObjective(const Structure& structure, const Dataset& data, const CountSet& counts,
                   const WanbiaOptions& options = {});
 
-  std::size_t n_features() const;
+  [[nodiscard]] std::size_t n_features() const;
   /// Sum of the weights of the rows.
-  double total_weight() const;
+  [[nodiscard]] double total_weight() const;
   /// The value at some weights, one per feature; that of a feature left out does not matter. Unless it is empty,
   /// `gradient` gets the derivatives. The result does not depend on the number of threads.
   double evaluate(std::span<const double> weights, std::span<double> gradient = {}, int threads = 1) const;
   /// The network that predicts what `evaluate` evaluates. Throws InvalidInput if a weight is not in [0, 1], or if class
   /// probabilities that take up the normalizers of very many features are too small for a double.
-  Network network(std::span<const double> weights) const;
+  [[nodiscard]] Network network(std::span<const double> weights) const;
 
  private:
   class State;

@@ -35,46 +35,50 @@ struct FeatureInfo {
 using Classifier = std::variant<Network, Aode, Tbmatan>;
 
 /// The predictor that belongs to a classifier.
-std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier);
+[[nodiscard]] std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier);
 
 /// All that a model file holds: the classifier, what its codes mean, and the settings it was learned with.
-/// Immutable; any number of threads may predict with one model.
+/// Immutable and safe to share between threads.
 class Model {
  public:
   /// Throws InvalidInput if the descriptions do not fit the classifier.
   Model(Classifier classifier, std::vector<FeatureInfo> features, std::vector<Label> classes, std::string settings = {},
         std::optional<CountSet> counts = {});
 
-  const Classifier& classifier() const { return classifier_; }
+  [[nodiscard]] const Classifier& classifier() const { return classifier_; }
   /// The classifier as what it is. Throws InvalidInput if it is of another kind.
-  const Network& network() const;
-  const Aode& aode() const;
-  const Tbmatan& tbmatan() const;
-  const Predictor& predictor() const { return *predictor_; }
-  const std::vector<FeatureInfo>& features() const { return features_; }
-  const std::vector<Label>& classes() const { return classes_; }
+  [[nodiscard]] const Network& network() const;
+  [[nodiscard]] const Aode& aode() const;
+  [[nodiscard]] const Tbmatan& tbmatan() const;
+  [[nodiscard]] const Predictor& predictor() const { return *predictor_; }
+  [[nodiscard]] const std::vector<FeatureInfo>& features() const { return features_; }
+  [[nodiscard]] const std::vector<Label>& classes() const { return classes_; }
   /// The settings the model was learned with, as the learning program wrote them (JSON text).
-  const std::string& settings() const { return settings_; }
+  [[nodiscard]] const std::string& settings() const { return settings_; }
   /// The counts it was learned from, if they were kept.
-  const std::optional<CountSet>& counts() const { return counts_; }
+  [[nodiscard]] const std::optional<CountSet>& counts() const { return counts_; }
 
-  std::size_t n_features() const { return predictor_->n_features(); }
-  std::uint32_t n_classes() const { return predictor_->n_classes(); }
+  [[nodiscard]] std::size_t n_features() const { return predictor_->n_features(); }
+  [[nodiscard]] std::uint32_t n_classes() const { return predictor_->n_classes(); }
   /// How many values every feature has.
-  std::span<const std::uint32_t> cardinalities() const;
+  [[nodiscard]] std::span<const std::uint32_t> cardinalities() const;
 
   /// Position of a feature. Throws InvalidInput if there is none of that name.
-  std::size_t feature_index(std::string_view name) const;
+  [[nodiscard]] std::size_t feature_index(std::string_view name) const;
   /// Code of a value of a feature, kMissing for NaN and for a value never seen in learning. A number given for a
   /// feature of intervals is discretized; text given for a feature of intervals, or whose labels are numbers or
   /// booleans, is read as one ("3", " +3" and "3.0" all find 3, "true", "True" and "TRUE" find true). Allocates
   /// nothing.
-  Code encode(std::size_t feature, std::string_view value) const;
-  Code encode(std::size_t feature, double value) const;
-  Code encode(std::string_view feature, std::string_view value) const { return encode(feature_index(feature), value); }
-  Code encode(std::string_view feature, double value) const { return encode(feature_index(feature), value); }
+  [[nodiscard]] Code encode(std::size_t feature, std::string_view value) const;
+  [[nodiscard]] Code encode(std::size_t feature, double value) const;
+  [[nodiscard]] Code encode(std::string_view feature, std::string_view value) const {
+    return encode(feature_index(feature), value);
+  }
+  [[nodiscard]] Code encode(std::string_view feature, double value) const {
+    return encode(feature_index(feature), value);
+  }
   /// A class as text: true, false, or the shortest text that reads back as the same number.
-  std::string class_name(std::uint32_t index) const;
+  [[nodiscard]] std::string class_name(std::uint32_t index) const;
 
   /// One row of codes: writes the posterior probabilities and returns the most probable class. With a scratch, a row
   /// with missing values allocates nothing either: see Predictor::Scratch.
@@ -103,12 +107,12 @@ class Model {
 };
 
 /// Reads a model file. Throws ModelFileError if it cannot be read or is not a whole, unharmed model file.
-Model load_model(const std::string& path);
+[[nodiscard]] Model load_model(const std::string& path);
 /// Writes a model file: either the whole file appears under this name, or ModelFileError is thrown and nothing changes.
 void save_model(const Model& model, const std::string& path);
 
 /// The same through memory.
-Model read_model(std::span<const std::byte> bytes);
-std::vector<std::byte> write_model(const Model& model);
+[[nodiscard]] Model read_model(std::span<const std::byte> bytes);
+[[nodiscard]] std::vector<std::byte> write_model(const Model& model);
 
 }  // namespace tanager

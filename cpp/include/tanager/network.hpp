@@ -9,7 +9,7 @@
 
 namespace tanager {
 
-/// A learned classifier: structure and conditional probability tables. Immutable, so any number of threads may use it.
+/// A learned classifier: structure and conditional probability tables. Immutable and safe to share between threads.
 class Network {
  public:
   /// `class_table` is P(class | its parents), [parent configurations][classes]: the class probabilities if it has no
@@ -22,21 +22,21 @@ class Network {
   Network(Structure structure, std::vector<std::uint32_t> cardinalities, const std::vector<double>& class_probabilities,
           std::vector<std::vector<double>> tables);
 
-  const Structure& structure() const { return structure_; }
-  std::size_t n_features() const { return structure_.n_features(); }
-  std::uint32_t n_classes() const { return n_classes_; }
-  std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
+  [[nodiscard]] const Structure& structure() const { return structure_; }
+  [[nodiscard]] std::size_t n_features() const { return structure_.n_features(); }
+  [[nodiscard]] std::uint32_t n_classes() const { return n_classes_; }
+  [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
   /// P(class | its parents), [parent configurations][classes].
-  std::span<const double> class_table() const { return class_table_; }
+  [[nodiscard]] std::span<const double> class_table() const { return class_table_; }
   /// The same under the name that fits a class without parents.
-  std::span<const double> class_probabilities() const { return class_table_; }
+  [[nodiscard]] std::span<const double> class_probabilities() const { return class_table_; }
   /// P(feature | parents); see the constructor.
-  std::span<const double> table(std::size_t feature) const { return tables_[feature]; }
+  [[nodiscard]] std::span<const double> table(std::size_t feature) const { return tables_[feature]; }
   /// The same with the class as innermost axis in any case.
-  std::vector<double> expanded_table(std::size_t feature) const;
+  [[nodiscard]] std::vector<double> expanded_table(std::size_t feature) const;
 
   /// Number of free parameters: (values - 1) for every parent configuration, class included.
-  std::uint64_t n_parameters() const;
+  [[nodiscard]] std::uint64_t n_parameters() const;
 
  private:
   Structure structure_;

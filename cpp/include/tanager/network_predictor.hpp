@@ -12,7 +12,7 @@
 namespace tanager {
 
 /// A network made ready for speed: flat tables of logarithms, several features joined into one look-up where that pays.
-/// A missing feature is summed out exactly.
+/// A missing feature is summed out exactly. Immutable and safe to share between threads.
 class NetworkPredictor : public Predictor {
  public:
   /// `max_cells` limits what rows with missing features may need, as in Inference.
@@ -21,8 +21,8 @@ class NetworkPredictor : public Predictor {
   NetworkPredictor(NetworkPredictor&&) noexcept;
   NetworkPredictor& operator=(NetworkPredictor&&) noexcept;
 
-  std::size_t n_features() const override;
-  std::uint32_t n_classes() const override;
+  [[nodiscard]] std::size_t n_features() const override;
+  [[nodiscard]] std::uint32_t n_classes() const override;
 
  private:
   void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;

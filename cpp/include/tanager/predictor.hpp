@@ -41,8 +41,8 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
 
-  virtual std::size_t n_features() const = 0;
-  virtual std::uint32_t n_classes() const = 0;
+  [[nodiscard]] virtual std::size_t n_features() const = 0;
+  [[nodiscard]] virtual std::uint32_t n_classes() const = 0;
 
   /// Buffers for predicting row after row, with one predictor or with several in turn. A complete row needs none where
   /// the classifier is a network with at most 64 classes. Any other row allocates memory on every call, unless the
@@ -70,8 +70,8 @@ class Predictor {
   std::uint32_t predict(std::span<const Code> row, Output output, std::span<double> out) const;
   std::uint32_t predict(std::span<const Code> row, Output output, std::span<double> out, Scratch& scratch) const;
   /// The most probable class alone.
-  std::uint32_t predict_class(std::span<const Code> row) const;
-  std::uint32_t predict_class(std::span<const Code> row, Scratch& scratch) const;
+  [[nodiscard]] std::uint32_t predict_class(std::span<const Code> row) const;
+  [[nodiscard]] std::uint32_t predict_class(std::span<const Code> row, Scratch& scratch) const;
 
   /// A batch given row by row: rows.size() = n_rows * n_features, out.size() = n_rows * n_classes. A single row of
   /// 16-bit codes takes the short path of predict().

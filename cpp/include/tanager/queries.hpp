@@ -43,15 +43,15 @@ class Queries {
   Queries& operator=(Queries&&) noexcept;
 
   /// ln P(evidence); minus infinity if it is impossible.
-  double log_probability(const Evidence& evidence) const;
+  [[nodiscard]] double log_probability(const Evidence& evidence) const;
 
   /// P(variables | evidence): features by their index, n_features for the class, each once, in any order. A variable
   /// that is part of the evidence has all its probability on the value observed.
-  JointTable posterior(const Evidence& evidence, std::span<const std::size_t> variables) const;
+  [[nodiscard]] JointTable posterior(const Evidence& evidence, std::span<const std::size_t> variables) const;
 
   /// The most probable complete case that agrees with the evidence. Of several equally probable ones, that with the
   /// lowest class, then with the lowest code of the first feature, and so on.
-  Explanation most_probable(const Evidence& evidence) const;
+  [[nodiscard]] Explanation most_probable(const Evidence& evidence) const;
 
   /// Draws cases from P(everything | evidence), independently of each other. `out` has (n_features + 1) * n_cases
   /// codes: the cases feature by feature, kMissing for absent ones, and then their classes. The same seed gives the

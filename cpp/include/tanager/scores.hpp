@@ -9,13 +9,14 @@
 namespace tanager {
 
 /// Entropy of the distribution that counts describe, in nats. Zero for no counts.
-double entropy(std::span<const double> counts);
+[[nodiscard]] double entropy(std::span<const double> counts);
 
 /// I(X;Y) in nats from a table [x][y]; never negative.
-double mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y);
+[[nodiscard]] double mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y);
 
 /// I(X;Y|Z) in nats from a table [x][y][z]; never negative.
-double conditional_mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y, std::size_t n_z);
+[[nodiscard]] double conditional_mutual_information(std::span<const double> table, std::size_t n_x, std::size_t n_y,
+                                                    std::size_t n_z);
 
 /// Decomposable scores of a family; larger is better.
 enum class Score {
@@ -27,14 +28,14 @@ enum class Score {
 };
 
 /// Score of a feature given its parents and the class. `equivalent_sample_size` matters for kBdeu only.
-double family_score(const CountTable& table, Score score, double equivalent_sample_size = 1.0);
+[[nodiscard]] double family_score(const CountTable& table, Score score, double equivalent_sample_size = 1.0);
 
 /// What BIC takes off per free parameter: ln(rows) / 2, but never less than nothing, which weights below one in all
 /// would give.
-double bic_factor(double rows);
+[[nodiscard]] double bic_factor(double rows);
 
 /// Maximum log-likelihood of a table of conditional counts: sum of N_jkc ln(N_jkc / N_jc).
-double log_likelihood(const CountTable& table);
+[[nodiscard]] double log_likelihood(const CountTable& table);
 
 /// What is assumed of the joint probabilities U_1, ..., U_s of a row with each of the s classes (Carvalho, Adão and
 /// Mateus 2013): that they are uniform on [0, p]^s, or that they and the rest of the probability are Dirichlet with
@@ -59,17 +60,17 @@ struct AcllConstants {
 
 /// The constants for U uniform on [0, p]^s, 0 < p <= 1, by quadrature. Only gamma depends on p. One class has beta = -1
 /// and gamma = 0, under any assumption: ln P(c | row) is zero.
-AcllConstants uniform_acll_constants(std::size_t n_classes, double p = 1.0);
+[[nodiscard]] AcllConstants uniform_acll_constants(std::size_t n_classes, double p = 1.0);
 
 /// The constants for U Dirichlet with parameters a, ..., a, b, in closed form. An infinite b gives the limit, where
 /// gamma is infinite unless there is but one class.
-AcllConstants dirichlet_acll_constants(std::size_t n_classes, double a, double b);
+[[nodiscard]] AcllConstants dirichlet_acll_constants(std::size_t n_classes, double a, double b);
 
 /// The constants that learning from these counts uses; gamma is that of p = 1 under the uniform assumption.
-AcllConstants acll_constants(const CountSet& counts, const AcllOptions& options);
+[[nodiscard]] AcllConstants acll_constants(const CountSet& counts, const AcllOptions& options);
 
 /// Beta alone, which is all that maximizing needs.
-double acll_beta(const CountSet& counts, const AcllOptions& options);
+[[nodiscard]] double acll_beta(const CountSet& counts, const AcllOptions& options);
 
 /// Throws InvalidInput unless the pseudo-counts can be worked with.
 void check_acll_pseudo_counts(double pseudo_counts);
@@ -80,12 +81,12 @@ void acll_parameters(std::span<double> cells, std::size_t values, std::size_t cl
                      double pseudo_counts);
 
 /// What a family adds to the score with these parameters (eq 28): sum of w_jkc ln theta_jkc. Gamma has no share in it.
-double acll_family_score(const CountTable& table, double beta, double pseudo_counts);
-double acll_family_score(std::span<const double> cells, std::size_t values, std::size_t classes, double beta,
-                         double pseudo_counts);
+[[nodiscard]] double acll_family_score(const CountTable& table, double beta, double pseudo_counts);
+[[nodiscard]] double acll_family_score(std::span<const double> cells, std::size_t values, std::size_t classes,
+                                       double beta, double pseudo_counts);
 
 /// The same for the class: w_c = N_c + beta N, raised and normalized, and sum of w_c ln theta_c.
 void acll_class_parameters(std::span<double> class_counts, double beta, double pseudo_counts);
-double acll_class_score(std::span<const double> class_counts, double beta, double pseudo_counts);
+[[nodiscard]] double acll_class_score(std::span<const double> class_counts, double beta, double pseudo_counts);
 
 }  // namespace tanager

@@ -11,53 +11,54 @@ namespace tanager {
 /// Which features a model has, which feature parents each of them has, and where the class stands among them. In most
 /// classifiers the class has no parents and is a parent of every feature of the model (an augmented naive Bayes); in a
 /// general network it may have parents, and features need not be its children. A feature that the model leaves out is
-/// absent: it has no table, and prediction does not look at it.
+/// absent: it has no table, and prediction does not look at it. Immutable and safe to share between threads.
 class Structure {
  public:
   /// The class is a parent of every feature, which is not listed.
   /// Throws InvalidInput if a parent does not exist, is listed twice or is its own child, or if the arcs form a cycle.
   explicit Structure(std::vector<std::vector<std::size_t>> parents);
   /// Leaves out the features marked in `absent`; throws InvalidInput as well if one of them has parents or children.
-  static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
+  [[nodiscard]] static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
   /// The class anywhere: it is a parent of the features marked in `class_children`, and a child of `class_parents`.
   /// `absent` may be empty: nothing is left out.
-  static Structure general(std::vector<std::vector<std::size_t>> parents, std::vector<bool> class_children,
-                           std::vector<std::size_t> class_parents, std::vector<bool> absent = {});
+  [[nodiscard]] static Structure general(std::vector<std::vector<std::size_t>> parents,
+                                         std::vector<bool> class_children, std::vector<std::size_t> class_parents,
+                                         std::vector<bool> absent = {});
   /// No arcs between features.
-  static Structure naive(std::size_t n_features);
+  [[nodiscard]] static Structure naive(std::size_t n_features);
 
   /// Number of features, absent ones included.
-  std::size_t n_features() const { return parents_.size(); }
-  bool is_absent(std::size_t feature) const { return !absent_.empty() && absent_[feature]; }
-  const std::vector<std::size_t>& parents(std::size_t feature) const { return parents_[feature]; }
-  Family family(std::size_t feature) const { return {feature, parents_[feature]}; }
+  [[nodiscard]] std::size_t n_features() const { return parents_.size(); }
+  [[nodiscard]] bool is_absent(std::size_t feature) const { return !absent_.empty() && absent_[feature]; }
+  [[nodiscard]] const std::vector<std::size_t>& parents(std::size_t feature) const { return parents_[feature]; }
+  [[nodiscard]] Family family(std::size_t feature) const { return {feature, parents_[feature]}; }
   /// Whether the class is a parent of a feature of the model.
-  bool is_class_child(std::size_t feature) const {
+  [[nodiscard]] bool is_class_child(std::size_t feature) const {
     return !is_absent(feature) && (not_class_children_.empty() || !not_class_children_[feature]);
   }
   /// The features that are parents of the class, in increasing order.
-  const std::vector<std::size_t>& class_parents() const { return class_parents_; }
+  [[nodiscard]] const std::vector<std::size_t>& class_parents() const { return class_parents_; }
   /// The family whose counts are those of the class with its parents, [class parents][class]; none if it has none.
-  std::optional<Family> class_family() const;
+  [[nodiscard]] std::optional<Family> class_family() const;
   /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
-  const std::vector<std::size_t>& order() const { return order_; }
+  [[nodiscard]] const std::vector<std::size_t>& order() const { return order_; }
   /// How many features of order() come before the class: the class comes after its parents and before its
   /// children. Zero if it has no parents.
-  std::size_t class_position() const { return class_position_; }
+  [[nodiscard]] std::size_t class_position() const { return class_position_; }
   /// The largest number of feature parents of any feature.
-  std::size_t max_parents() const;
+  [[nodiscard]] std::size_t max_parents() const;
 
   /// The class has no parents and is a parent of every feature of the model.
-  bool is_augmented_naive() const { return class_parents_.empty() && not_class_children_.empty(); }
+  [[nodiscard]] bool is_augmented_naive() const { return class_parents_.empty() && not_class_children_.empty(); }
   // The following ask for that as well.
   /// No feature has a feature parent.
-  bool is_naive() const { return is_augmented_naive() && max_parents() == 0; }
+  [[nodiscard]] bool is_naive() const { return is_augmented_naive() && max_parents() == 0; }
   /// Every feature has at most one feature parent (a forest).
-  bool is_one_dependence() const { return is_augmented_naive() && max_parents() <= 1; }
+  [[nodiscard]] bool is_one_dependence() const { return is_augmented_naive() && max_parents() <= 1; }
   /// One tree spans all features of the model.
-  bool is_tan() const;
+  [[nodiscard]] bool is_tan() const;
   /// The features fall into groups; each group is fully connected, and there are no arcs between groups.
-  bool is_semi_naive() const;
+  [[nodiscard]] bool is_semi_naive() const;
 
   bool operator==(const Structure&) const = default;
 

@@ -33,24 +33,25 @@ struct TbmatanOptions {
 
 /// The Bayesian average over all tree-augmented naive Bayes models (Cerquides and Lopez de Mantaras 2003): every
 /// spanning tree over the features is a model, its parameters have Dirichlet priors, and both are integrated out. All
-/// that is learned are counts of pairs. Immutable and cheap to copy: copies share what is large.
+/// that is learned are counts of pairs. Immutable, safe to share between threads, and cheap to copy: copies share
+/// what is large.
 class Tbmatan {
  public:
   /// Throws InvalidInput if the counts have no pairs, are too large, an option makes no sense, or the beliefs allow no
   /// tree.
   explicit Tbmatan(CountSet counts, TbmatanOptions options = {}, int threads = 1);
 
-  std::size_t n_features() const { return counts().n_features(); }
-  std::uint32_t n_classes() const { return counts().n_classes(); }
-  std::span<const std::uint32_t> cardinalities() const { return counts().cardinalities(); }
-  const CountSet& counts() const { return state_->counts; }
-  const TbmatanOptions& options() const { return state_->options; }
-  std::span<const double> class_probabilities() const { return state_->class_probabilities; }
+  [[nodiscard]] std::size_t n_features() const { return counts().n_features(); }
+  [[nodiscard]] std::uint32_t n_classes() const { return counts().n_classes(); }
+  [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return counts().cardinalities(); }
+  [[nodiscard]] const CountSet& counts() const { return state_->counts; }
+  [[nodiscard]] const TbmatanOptions& options() const { return state_->options; }
+  [[nodiscard]] std::span<const double> class_probabilities() const { return state_->class_probabilities; }
   /// Every tree has a posterior probability proportional to the product of these (beta*, equation 20).
-  const EdgeWeights& edge_weights() const { return state_->weights; }
+  [[nodiscard]] const EdgeWeights& edge_weights() const { return state_->weights; }
   /// The network of one tree over the features, rooted at the first, with the parameters' posterior means. Throws
   /// InvalidInput unless the edges are a tree.
-  Network network_of(std::span<const Edge> tree) const;
+  [[nodiscard]] Network network_of(std::span<const Edge> tree) const;
 
  private:
   struct State {
@@ -63,6 +64,7 @@ class Tbmatan {
 };
 
 /// The average made ready for speed: ln P(c, x) = ln NB(c, x) + ln (tree sum of weights * lifts / tree sum of weights).
+/// Immutable and safe to share between threads.
 class TbmatanPredictor : public Predictor {
  public:
   /// How tree sums are computed; all give the same to a few units in the last place.
@@ -81,16 +83,16 @@ class TbmatanPredictor : public Predictor {
   TbmatanPredictor(TbmatanPredictor&&) noexcept;
   TbmatanPredictor& operator=(TbmatanPredictor&&) noexcept;
 
-  std::size_t n_features() const override;
-  std::uint32_t n_classes() const override;
+  [[nodiscard]] std::size_t n_features() const override;
+  [[nodiscard]] std::uint32_t n_classes() const override;
 
   /// The method in use, never kAuto.
-  Method method() const;
+  [[nodiscard]] Method method() const;
   /// Edges that are kept, and steps of the elimination for one tree sum.
-  std::size_t n_edges() const;
-  std::size_t n_steps() const;
+  [[nodiscard]] std::size_t n_edges() const;
+  [[nodiscard]] std::size_t n_steps() const;
   /// Whether predictions for a row with these cells missing are averages over sampled trees.
-  bool is_estimate(std::span<const std::size_t> missing_features) const;
+  [[nodiscard]] bool is_estimate(std::span<const std::size_t> missing_features) const;
 
  private:
   void run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const override;

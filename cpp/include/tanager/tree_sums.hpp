@@ -15,27 +15,28 @@ struct Scaled {
   std::int64_t exponent = 0;
 
   /// The natural logarithm; minus infinity for zero.
-  double log() const;
+  [[nodiscard]] double log() const;
 };
 
 /// Exponents of weights, at most; so many that products over all edges of any tree fit as well.
 inline constexpr std::int64_t kMaxWeightExponent = std::int64_t{1} << 40;
 
 /// Weights of the edges of a graph of n nodes. Weight zero means that there is no such edge.
+/// Threads may read one at the same time, but not while another sets a weight.
 class EdgeWeights {
  public:
   /// No edges yet. Throws InvalidInput if there is no node.
   explicit EdgeWeights(std::size_t n_nodes);
   /// `logs[u * n + v]` is the natural logarithm of a weight, minus infinity for no edge; only u < v is looked at.
   /// Throws InvalidInput if one is NaN, plus infinity or beyond all bounds.
-  static EdgeWeights from_logs(std::size_t n_nodes, std::span<const double> logs);
+  [[nodiscard]] static EdgeWeights from_logs(std::size_t n_nodes, std::span<const double> logs);
 
-  std::size_t n_nodes() const { return n_nodes_; }
+  [[nodiscard]] std::size_t n_nodes() const { return n_nodes_; }
   /// Throws InvalidInput if the nodes are not two different ones of the graph, or the weight is negative, not finite,
   /// or beyond the exponents that are possible.
   void set(std::size_t u, std::size_t v, Scaled weight);
   /// Normalized: the mantissa is zero or in [1, 2).
-  Scaled operator()(std::size_t u, std::size_t v) const { return weights_[u * n_nodes_ + v]; }
+  [[nodiscard]] Scaled operator()(std::size_t u, std::size_t v) const { return weights_[u * n_nodes_ + v]; }
 
  private:
   std::size_t n_nodes_;
@@ -47,7 +48,7 @@ using Edge = std::pair<std::size_t, std::size_t>;
 /// Sum over all spanning trees of the product of their edges' weights (Kirchhoff), by elimination without subtraction
 /// (Grassmann, Taksar and Heyman): accurate to a few units in the last place whatever the weights. Zero if the edges do
 /// not connect all nodes; one for a single node. O(n^3).
-Scaled tree_sum(const EdgeWeights& weights);
+[[nodiscard]] Scaled tree_sum(const EdgeWeights& weights);
 
 /// What is known of a tree drawn with a probability proportional to the product of its weights.
 struct TreeDistribution {
@@ -60,25 +61,28 @@ struct TreeDistribution {
 };
 
 /// Throws InvalidInput if the edges do not connect all nodes; so do the following.
-TreeDistribution tree_distribution(const EdgeWeights& weights);
+[[nodiscard]] TreeDistribution tree_distribution(const EdgeWeights& weights);
 
 /// Probability that each edge is in the tree, [u][v], symmetric; they sum to n - 1 over u < v. O(n^3).
-std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1);
+[[nodiscard]] std::vector<double> edge_probabilities(const EdgeWeights& weights, int threads = 1);
 
 /// Entropy of the tree, in nats, with an absolute error of a few units in the last place of its terms.
-double tree_entropy(const EdgeWeights& weights, int threads = 1);
+[[nodiscard]] double tree_entropy(const EdgeWeights& weights, int threads = 1);
 
 /// Draws trees independently and exactly, each as n - 1 edges (u, v) with u < v in increasing order. Making one takes
-/// O(n^3), and a tree about O(n^2), whatever the weights (a random walk may need for ever).
+/// O(n^3), and a tree about O(n^2), whatever the weights (a random walk may need for ever). Immutable and safe to share
+/// between threads.
 class TreeSampler {
  public:
   explicit TreeSampler(const EdgeWeights& weights);
   ~TreeSampler();
+  TreeSampler(TreeSampler&&) noexcept;
+  TreeSampler& operator=(TreeSampler&&) noexcept;
 
-  std::size_t n_nodes() const;
+  [[nodiscard]] std::size_t n_nodes() const;
   /// Trees first, first + 1, ...: tree i depends on the seed and on i alone.
-  std::vector<std::vector<Edge>> draw(std::size_t first, std::size_t n_trees, std::uint64_t seed,
-                                      int threads = 1) const;
+  [[nodiscard]] std::vector<std::vector<Edge>> draw(std::size_t first, std::size_t n_trees, std::uint64_t seed,
+                                                    int threads = 1) const;
 
  private:
   class Undoing;
@@ -86,7 +90,7 @@ class TreeSampler {
 };
 
 /// The first trees of a TreeSampler.
-std::vector<std::vector<Edge>> sample_trees(const EdgeWeights& weights, std::size_t n_trees, std::uint64_t seed,
-                                            int threads = 1);
+[[nodiscard]] std::vector<std::vector<Edge>> sample_trees(const EdgeWeights& weights, std::size_t n_trees,
+                                                          std::uint64_t seed, int threads = 1);
 
 }  // namespace tanager

@@ -131,6 +131,8 @@ class TreeSampler::Undoing {
 
 TreeSampler::TreeSampler(const EdgeWeights& weights) : undoing_(std::make_unique<const Undoing>(weights)) {}
 TreeSampler::~TreeSampler() = default;
+TreeSampler::TreeSampler(TreeSampler&&) noexcept = default;
+TreeSampler& TreeSampler::operator=(TreeSampler&&) noexcept = default;
 
 std::size_t TreeSampler::n_nodes() const {
   return undoing_->n_nodes();

@@ -158,7 +158,7 @@ class MpPredictor:
         self._average = average
 
     def predict(self, columns: list[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1) -> Floats:  # noqa: ARG002
-        """Return the same as `_core.AnyPredictor.predict`."""
+        """Return the same as `_core.Predictor.predict`."""
         joint = self._log_joint(columns, n_rows)
         if output == "log_joint":
             return joint.astype(np.float64)

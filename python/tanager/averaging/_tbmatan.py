@@ -160,7 +160,7 @@ class TBMATANClassifier(BaseClassifier):
             FallbackWarning,
         )
         core = MpAverage(context.counts, size, stubbornness, weights, context.class_prior or None, self.max_assignments)
-        return FittedModel(core, cast(_core.AnyPredictor, MpPredictor(core)), context.counts)
+        return FittedModel(core, cast(_core.Predictor, MpPredictor(core)), context.counts)
 
     def _attributes(
         self, fitted: FittedModel, schema: Schema, encoder: Encoder, classes: npt.NDArray[Any]

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 
 class LazyPredictor:
-    """A `_core.Predictor` that is built on first use: many fitted models never predict.
+    """A `_core.NetworkPredictor` that is built on first use: many fitted models never predict.
 
     Parameters
     ----------
     network : _core.Network
-    predictor : _core.AnyPredictor or None, default=None
+    predictor : _core.Predictor or None, default=None
         The predictor of the network, if it exists already.
     """
 
-    def __init__(self, network: _core.Network, predictor: _core.AnyPredictor | None = None):
+    def __init__(self, network: _core.Network, predictor: _core.Predictor | None = None):
         self._network = network
         self._built = predictor
         self._max_cells = MAX_CELLS
@@ -58,10 +58,10 @@ class LazyPredictor:
             self._max_cells, self._built = value, None
 
     @property
-    def _predictor(self) -> _core.AnyPredictor:
+    def _predictor(self) -> _core.Predictor:
         predictor = self._built
         if predictor is None:
-            predictor = self._built = _core.Predictor(self._network, self._max_cells)
+            predictor = self._built = _core.NetworkPredictor(self._network, self._max_cells)
         return predictor
 
     def predict(self, columns: Sequence[npt.NDArray[Any]], n_rows: int, output: str, threads: int = 1) -> Floats:

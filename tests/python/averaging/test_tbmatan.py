@@ -100,7 +100,7 @@ def test_the_average_of_all_trees_one_by_one():
     columns, n_rows = clf._encode(X)
     expected = np.zeros((n_rows, 3))
     for tree, share in zip(trees, shares, strict=True):
-        predictor = _core.Predictor(clf._core_model.network_of(tree))
+        predictor = _core.NetworkPredictor(clf._core_model.network_of(tree))
         expected += share * np.exp(predictor.predict(columns, n_rows, "log_joint"))
     np.testing.assert_allclose(np.exp(clf.predict_joint_log_proba(X)), expected, rtol=1e-12)
 
@@ -252,7 +252,7 @@ def test_rows_of_huge_weight_take_no_time():
     clf = tg.TBMATANClassifier().fit(X, y, sample_weight=np.full(40, 2.5e6))
     assert time.process_time() - start < 1  # it took half a minute when all factors were multiplied
     assert clf.posterior_.log_map_probability == 0  # one tree is all that is left
-    best = _core.Predictor(clf._core_model.network_of([tuple(e) for e in clf.posterior_._best.edges.tolist()]))
+    best = _core.NetworkPredictor(clf._core_model.network_of([tuple(e) for e in clf.posterior_._best.edges.tolist()]))
     np.testing.assert_allclose(clf.predict_proba(X), best.predict(*clf._encode(X), "posterior"), rtol=0, atol=1e-13)
 
 

@@ -98,7 +98,7 @@ def test_answers_match_the_full_joint(seed: int) -> None:
     random = np.random.default_rng(seed)
     joint = draw_joint(random)
     queries = _core.Queries(joint.network)
-    predictor = _core.Predictor(joint.network)
+    predictor = _core.NetworkPredictor(joint.network)
     n = joint.values.ndim - 1
     for _ in range(4):
         codes, target = draw_evidence(random, joint.values.shape)

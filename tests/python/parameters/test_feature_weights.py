@@ -71,7 +71,7 @@ def test_attribute_weighted_goldens(load, name, run):
     np.testing.assert_allclose(weights, [golden["weights"][f] for f in data.X], atol=TOLERANCE, rtol=0)
     clf = tg.BayesNetClassifier().partial_fit(data.X, pd.Series(data.y, name=data.target), classes=data.classes)
     core = _core.estimate_weighted(naive(data), clf.counts_, weights, golden["smooth"])
-    clf._predictor, clf._core_model = _core.Predictor(core), core
+    clf._predictor, clf._core_model = _core.NetworkPredictor(core), core
     clf.network_ = Network(core, clf._predictor, clf._encoder, list(data.X), data.target, clf.classes_)
     clf._golden_classes = data.classes
     assert_cpts(clf, golden["cpts"], data.target)
@@ -175,7 +175,7 @@ def test_objective_and_model_are_their_definition(renormalize, missing, prior):
     ]:
         objective, _, columns = objective_of(X, y, 3, cards, objective=loss, **given)
         assert objective.evaluate(weights)[0] == pytest.approx(value, rel=1e-12)
-        predictor = _core.Predictor(objective.network(weights))
+        predictor = _core.NetworkPredictor(objective.network(weights))
         np.testing.assert_allclose(predictor.predict(columns, n, "log_posterior"), expected, atol=1e-11)
 
 

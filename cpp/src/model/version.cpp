@@ -1,0 +1,9 @@
+#include "tanager/version.hpp"
+
+namespace tanager {
+
+const char* version() {
+  return TANAGER_VERSION;
+}
+
+}  // namespace tanager
