@@ -7,7 +7,7 @@ add_stage(tanager_predict counts count_set.cpp)
 add_stage(tanager_predict graph elimination.cpp min_fill.cpp spanning_tree.cpp tree_samples.cpp tree_sum.cpp)
 add_stage(tanager_predict model network.cpp structure.cpp version.cpp)
 add_stage(tanager_predict inference family_scopes.cpp forest.cpp inference.cpp junction_plan.cpp
-          junction_plan_cache.cpp junction_propagate.cpp most_probable.cpp queries.cpp sample.cpp)
+          junction_plan_cache.cpp junction_propagate.cpp log_messages.cpp most_probable.cpp queries.cpp sample.cpp)
 add_stage(tanager_predict predict lookup_kernels.cpp lookup_tables.cpp network_predictor.cpp predictor.cpp)
 add_stage(tanager_predict parameters dirichlet.cpp from_counts.cpp)
 add_stage(tanager_predict aode aode.cpp block.cpp finish.cpp kernel.cpp learn.cpp plan.cpp predictor.cpp)
@@ -26,7 +26,7 @@ add_stage(tanager counts bit_pairs.cpp bit_sets.cpp byte_compare.cpp class_order
 add_stage(tanager scores acll_constants.cpp acll_score.cpp family_score.cpp information.cpp)
 add_stage(tanager graph branching.cpp edge_probabilities.cpp tree_entropy.cpp)
 add_stage(tanager parameters acll_optimal.cpp data_temperature.cpp model_averaged.cpp softened.cpp)
-add_stage(tanager rows climb.cpp complete_rows.cpp em.cpp forest_rows.cpp gradient_fits.cpp line_search.cpp
+add_stage(tanager rows climb.cpp complete_rows.cpp em.cpp gradient_fits.cpp line_search.cpp
           row_likelihood.cpp softmax_families.cpp start.cpp)
 add_stage(tanager weights attribute_weights.cpp categorical_tree.cpp powers.cpp wanbia.cpp wanbia_kernels.cpp)
 add_stage(tanager evaluation fold_counter.cpp folds.cpp recode_rows.cpp scores.cpp)

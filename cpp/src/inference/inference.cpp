@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
-#include "inference/forest.hpp"
 #include "inference/junction_plan.hpp"
 #include "inference/junction_plan_cache.hpp"
 #include "inference/junction_propagate.hpp"
+#include "inference/log_messages.hpp"
 #include "simd/vector_exp.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
@@ -52,8 +52,9 @@ void check_expanded_size(const Network& network) {
 }  // namespace
 
 struct Inference::Impl {
-  Impl(FamilyScopes families, std::uint64_t limit) : scopes(std::move(families)), max_cells(checked_max_cells(limit)) {
-    if (Forest::fits(scopes)) forest.emplace(scopes);
+  Impl(const Structure& structure, FamilyScopes families, std::uint64_t limit)
+      : scopes(std::move(families)), max_cells(checked_max_cells(limit)) {
+    if (Forest::fits(structure)) forest.emplace(structure, scopes.cardinalities(), scopes.n_classes());
   }
 
   FamilyScopes scopes;
@@ -77,7 +78,7 @@ struct Inference::Workspace::State {
   Pattern next_pattern;  // kept, so that a row allocates nothing
   std::shared_ptr<const Plan> plan;
   Propagation propagation;
-  ForestState forest;
+  LogForestState forest;
   std::vector<Code> row;  // and its evidence: of the last collect()
   std::vector<double> log_evidence;
   std::vector<double> weights;
@@ -104,7 +105,7 @@ std::span<const double> Inference::Impl::gather(const InferenceTables& tables, s
                                                 bool conditionals, Workspace::State& state) {
   state.collected_by = kNobody;
   if (forest) {
-    forest->gather(tables, row, conditionals, state.forest);
+    collect_logs(*forest, tables, row, conditionals, state.forest);
     return state.forest.log_evidence;
   }
   find_plan(row, conditionals, state);
@@ -125,7 +126,8 @@ Inference::Workspace& Inference::Workspace::operator=(Workspace&&) noexcept = de
 
 Inference::Inference(const Structure& structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                      std::uint64_t max_cells)
-    : impl_(std::make_unique<Impl>(FamilyScopes(structure, std::move(cardinalities), n_classes), max_cells)) {}
+    : impl_(
+          std::make_unique<Impl>(structure, FamilyScopes(structure, std::move(cardinalities), n_classes), max_cells)) {}
 Inference::~Inference() = default;
 Inference::Inference(Inference&&) noexcept = default;
 Inference& Inference::operator=(Inference&&) noexcept = default;
@@ -160,7 +162,7 @@ void Inference::add_family_posteriors(const InferenceTables& tables, std::span<c
   state.weights.assign(class_weights.begin(), class_weights.end());
   for (std::size_t c = 0; c < state.weights.size(); ++c)
     if (state.log_evidence[c] == -std::numeric_limits<double>::infinity()) state.weights[c] = 0;
-  if (impl_->forest) return impl_->forest->add_beliefs(tables, state.row, state.weights, state.forest, sums);
+  if (impl_->forest) return add_beliefs(*impl_->forest, tables, state.row, state.weights, state.forest, sums);
   spread(*state.plan, state.weights, state.propagation);
   add_beliefs(*state.plan, state.row, state.weights, state.propagation, sums);
   const std::size_t s = state.weights.size();

@@ -11,10 +11,12 @@
 #include <optional>
 #include <utility>
 
+#include "inference/class_lanes.hpp"
+#include "inference/forest.hpp"
 #include "parameters/class_prior.hpp"
 #include "parameters/from_counts.hpp"
 #include "rows/complete_rows.hpp"
-#include "rows/forest_rows.hpp"
+#include "rows/scaled_messages.hpp"
 #include "rows/softmax_families.hpp"
 #include "support/infinity.hpp"
 #include "support/parallel.hpp"
@@ -99,7 +101,7 @@ class RowLikelihood::State {
   std::vector<Code> codes_;               // of the incomplete rows, [row][feature]
   std::vector<std::uint16_t> classes_;    // of the incomplete rows
   std::vector<double> weights_;           // likewise
-  std::optional<ForestRows> forest_;      // one of these, if there are incomplete rows
+  std::optional<Forest> forest_;          // one of these, if there are incomplete rows
   std::optional<Inference> inference_;
 };
 
@@ -114,8 +116,8 @@ RowLikelihood::State::State(const Structure& structure, const Dataset& data, Row
   else
     count_observed(data);
   if (incomplete_rows_.empty()) return;
-  if (ForestRows::suits(structure))
-    forest_.emplace(families_);
+  if (Forest::fits(structure))
+    forest_.emplace(structure, families_.cardinalities(), families_.n_classes());
   else
     inference_.emplace(structure, families_.cardinalities(), data.n_classes(), max_cells);
   const std::size_t n = data.n_features();
@@ -160,7 +162,7 @@ void RowLikelihood::State::split_rows(const Dataset& data) {
 void RowLikelihood::State::count_observed(const Dataset& data) {
   observed_.assign(families_.n_expanded(), 0.0);
   const std::size_t s = families_.n_classes();
-  const bool forest = ForestRows::suits(families_.structure());
+  const bool forest = Forest::fits(families_.structure());
   for (const FamilyBlock& block : families_.blocks()) {
     double* cells = observed_.data() + block.expanded;
     const auto add = [&](std::size_t row) {
@@ -267,7 +269,7 @@ RowJudgment RowLikelihood::State::judge_incomplete(std::span<const double> proba
 RowJudgment RowLikelihood::State::judge_forest(std::span<const double> probabilities, std::span<const double> logs,
                                                std::size_t begin, std::size_t end, std::span<double> sums) const {
   const std::size_t n = families_.cardinalities().size(), s = families_.n_classes();
-  ForestRows::Workspace work = forest_->workspace();
+  ScaledMessages messages(*forest_, families_, probabilities, logs, sums);
   std::vector<double> joint(s);
   RowJudgment judgment;
   for (std::size_t row = begin; row < end; ++row) {
@@ -275,15 +277,20 @@ RowJudgment RowLikelihood::State::judge_forest(std::span<const double> probabili
     const double weight = weights_[row];
     if (goal_ == RowGoal::kLikelihood) {
       joint[0] = 0;
-      forest_->collect(codes, probabilities, logs, classes_[row], 1, false, joint.data(), work);
+      messages.set_classes(classes_[row], 1, joint.data());
+      forest_->collect<1>(codes, false, messages);
       judgment.value += weight * joint[0];
-      if (!sums.empty()) forest_->add_posteriors(codes, probabilities, classes_[row], 1, false, &weight, sums, work);
+      if (!sums.empty()) forest_->spread<1>(codes, false, &weight, messages);
       continue;
     }
     std::ranges::fill(joint, 0.0);
-    forest_->collect(codes, probabilities, logs, 0, s, true, joint.data(), work);
-    judgment.value += judge_row(joint, classes_[row], weight, judgment);
-    if (!sums.empty()) forest_->add_posteriors(codes, probabilities, 0, s, true, joint.data(), sums, work);
+    messages.set_classes(0, s, joint.data());
+    with_classes(s, [&](auto n) {
+      constexpr std::size_t kClasses = decltype(n)::value;
+      forest_->collect<kClasses>(codes, true, messages);
+      judgment.value += judge_row(joint, classes_[row], weight, judgment);
+      if (!sums.empty()) forest_->spread<kClasses>(codes, true, joint.data(), messages);
+    });
   }
   return judgment;
 }
