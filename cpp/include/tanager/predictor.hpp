@@ -36,7 +36,9 @@ struct CodeBatch {
 };
 
 /// What all predictors offer, whatever kind of classifier they were made from. The same row gives the same bits alone,
-/// in a batch, on any number of threads and on any instruction set. Immutable and safe to share between threads.
+/// in a batch, on any number of threads, and on any instruction set with the same libm: tables are made with its log and
+/// exp, which may differ in the last bit from one C library or CPU to another. Immutable and safe to share between
+/// threads.
 class Predictor {
  public:
   virtual ~Predictor() = default;
