@@ -26,7 +26,7 @@ add_stage(tanager counts bit_pairs.cpp bit_sets.cpp byte_compare.cpp class_order
 add_stage(tanager scores acll_constants.cpp acll_score.cpp family_score.cpp information.cpp)
 add_stage(tanager graph branching.cpp edge_probabilities.cpp tree_entropy.cpp)
 add_stage(tanager parameters acll_optimal.cpp data_temperature.cpp model_averaged.cpp softened.cpp)
-add_stage(tanager rows climb.cpp complete_rows.cpp em.cpp gradient_fits.cpp line_search.cpp
+add_stage(tanager rows complete_rows.cpp em.cpp gradient_fits.cpp line_search.cpp optimizer.cpp
           row_likelihood.cpp softmax_families.cpp start.cpp)
 add_stage(tanager weights attribute_weights.cpp categorical_tree.cpp powers.cpp wanbia.cpp wanbia_kernels.cpp)
 add_stage(tanager evaluation fold_counter.cpp folds.cpp recode_rows.cpp scores.cpp)

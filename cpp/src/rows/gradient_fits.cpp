@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "rows/climb.hpp"
+#include "rows/optimizer.hpp"
 #include "rows/fit_monitor.hpp"
 #include "rows/softmax_families.hpp"
 #include "rows/start.hpp"

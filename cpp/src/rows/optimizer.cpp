@@ -1,5 +1,5 @@
 // Polak-Ribière conjugate gradients with Brent's line search, and L-BFGS (Nocedal and Wright 2006, chapters 5 and 7).
-#include "rows/climb.hpp"
+#include "rows/optimizer.hpp"
 
 #include <algorithm>
 #include <cmath>
