@@ -22,9 +22,9 @@ RowGoal goal_of(const std::string& name) {
                          {{"likelihood", RowGoal::kLikelihood}, {"conditional", RowGoal::kConditionalLikelihood}});
 }
 
-ClimbMethod climb_method(const std::string& name) {
-  return chosen<ClimbMethod>("the optimizer", name,
-                             {{"cg", ClimbMethod::kConjugateGradient}, {"lbfgs", ClimbMethod::kLbfgs}});
+OptimizerMethod optimizer_method(const std::string& name) {
+  return chosen<OptimizerMethod>("the optimizer", name,
+                                 {{"cg", OptimizerMethod::kConjugateGradient}, {"lbfgs", OptimizerMethod::kLbfgs}});
 }
 
 TuneBy tune_of(const std::string& name) {
@@ -78,7 +78,7 @@ py::dict apn(const Parents& parents, const Dataset& data, double alpha, std::vec
              const std::string& optimizer, double tol, std::size_t max_iter, std::uint64_t max_cells, py::object report,
              int threads) {
   const Structure structure = to_structure(parents);
-  const ClimbMethod method = climb_method(optimizer);
+  const OptimizerMethod method = optimizer_method(optimizer);
   return fitted(std::move(report), [&](const auto& keep_going) {
     return estimate_apn(structure, data, {alpha, std::move(class_prior), method, tol, max_iter, keep_going, max_cells},
                         threads);
@@ -93,7 +93,7 @@ py::dict elr(const Parents& parents, const Dataset& data, double alpha, std::vec
   ElrOptions options;
   options.alpha = alpha;
   options.class_prior = std::move(class_prior);
-  options.method = climb_method(optimizer);
+  options.method = optimizer_method(optimizer);
   options.l2 = l2;
   options.tol = tol;
   options.max_iter = max_iter;
@@ -119,12 +119,12 @@ RowLikelihood make_rows(const Parents& parents, const Dataset& data, const std::
 py::tuple evaluate(const RowLikelihood& rows, const Array<double>& parameters, int threads) {
   const auto given = as_span(parameters);
   std::vector<double> gradient(rows.n_parameters());
-  RowJudgment judgment;
+  RowEvaluation evaluation;
   {
     const ReleaseGil release;
-    judgment = rows.evaluate(given, gradient, threads);
+    evaluation = rows.evaluate(given, gradient, threads);
   }
-  return py::make_tuple(judgment.value, judgment.wrong, to_array(std::move(gradient)));
+  return py::make_tuple(evaluation.value, evaluation.wrong, to_array(std::move(gradient)));
 }
 
 Array<double> parameters_of(const RowLikelihood& rows, const Network& network) {

@@ -188,7 +188,8 @@ void check_counter(fuzz::Input& input) {
       if (folds[row] != fold) rows.push_back(row);
     if (counter.knows_folds()) {
       if (rows.empty())
-        require_refused([&] { counter.train_without(fold, settings.given, settings.given_classes); });
+        require_refused(
+            [&] { static_cast<void>(counter.train_without(fold, settings.given, settings.given_classes)); });
       else
         check_fold(counter.train_without(fold, settings.given, settings.given_classes), data, settings, rows);
     }
@@ -196,7 +197,7 @@ void check_counter(fuzz::Input& input) {
       for (std::size_t more = input.size(0, data.n_rows()); more > 0; --more) rows.push_back(random() % data.n_rows());
     if (input.flag()) std::shuffle(rows.begin(), rows.end(), random);
     if (rows.empty())
-      require_refused([&] { counter.train(rows, settings.given, settings.given_classes, threads); });
+      require_refused([&] { static_cast<void>(counter.train(rows, settings.given, settings.given_classes, threads)); });
     else
       check_fold(counter.train(rows, settings.given, settings.given_classes, threads), data, settings, rows);
   }

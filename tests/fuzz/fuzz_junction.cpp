@@ -224,7 +224,7 @@ void check_queries(fuzz::Input& input, const Problem& problem) {
     return;
   }
   try {
-    queries.most_probable(evidence);
+    static_cast<void>(queries.most_probable(evidence));
   } catch (const InvalidInput&) {
     return;
   }

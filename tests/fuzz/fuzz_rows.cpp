@@ -165,7 +165,7 @@ void check_likelihood(fuzz::Input& input) {
     fuzz::require(std::equal(prior.begin(), prior.end(), network.class_table().begin()), "the prior that was given");
   const int threads = input.choose<int>({1, 1, 1, 2});
   std::vector<double> gradient(point.size(), -7.0);
-  const RowJudgment found = rows.evaluate(point, gradient, threads);
+  const RowEvaluation found = rows.evaluate(point, gradient, threads);
   const Judged expected = judge(problem, network, goal, !prior.empty());
   const double tolerance = shift > 1000 ? 1e-8 : 1e-10;
   fuzz::require_near(found.value, expected.value, tolerance, "goal");
@@ -197,7 +197,7 @@ void check_fits(fuzz::Input& input) {
   const Problem problem = read_problem(input, false, 20);
   const std::vector<double> prior = read_prior(input, problem, fuzz::Tables::kPlain);
   const std::size_t most = input.size(0, 6);
-  const ClimbMethod method = input.choose({ClimbMethod::kConjugateGradient, ClimbMethod::kLbfgs});
+  const OptimizerMethod method = input.choose({OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs});
   const std::size_t kind = input.size(0, 2);
   const double alpha = input.choose({1.0, 0.1, kind == 0 ? 0.0 : 2.0});
   if (kind == 2) {

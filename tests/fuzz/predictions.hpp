@@ -134,7 +134,7 @@ inline void check_unknown_code(Input& input, const tanager::Predictor& predictor
     return false;
   };
   require(refuses([&] { predictor.predict(row, tanager::Output::kPosterior, out); }), "one row with an unknown code");
-  require(refuses([&] { predictor.predict_class(row); }), "the class of a row with an unknown code");
+  require(refuses([&] { static_cast<void>(predictor.predict_class(row)); }), "the class of a row with an unknown code");
   require(refuses([&] { predictor.predict_rows(row, tanager::Output::kPosterior, out); }),
           "a batch with unknown codes");
   require(refuses([&] { predictor.predict_classes_rows(row, best); }), "classes of a batch with unknown codes");

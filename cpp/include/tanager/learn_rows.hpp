@@ -24,7 +24,7 @@ enum class RowGoal {
 };
 
 /// How well some parameters do on some rows.
-struct RowJudgment {
+struct RowEvaluation {
   double value = 0;  ///< the goal, rows counting by their weight
   double wrong = 0;  ///< weight of the rows whose most probable class is another; only for kConditionalLikelihood
 };
@@ -50,10 +50,10 @@ class RowLikelihood {
   [[nodiscard]] Network network(std::span<const double> parameters) const;
   /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
   /// the number of threads.
-  RowJudgment evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
+  RowEvaluation evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
   /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells of that row
   /// part which speaks of them: a missing feature with nothing observed below it adds nothing.
-  RowJudgment expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
+  RowEvaluation expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
 
  private:
   class State;
@@ -80,7 +80,7 @@ struct FitResult {
   FitStop stop = FitStop::kConverged;
 };
 
-enum class ClimbMethod {
+enum class OptimizerMethod {
   kConjugateGradient,  ///< Polak-Ribière, with Brent's line search
   kLbfgs               ///< limited-memory quasi-Newton
 };
@@ -110,7 +110,7 @@ struct EmOptions {
 struct ApnOptions {
   double alpha = 1.0;  ///< as in EmOptions
   std::vector<double> class_prior = {};
-  ClimbMethod method = ClimbMethod::kConjugateGradient;
+  OptimizerMethod method = OptimizerMethod::kConjugateGradient;
   /// Iterations end when no parameter can improve the goal, averaged over rows, at a greater rate than this.
   double tol = 1e-6;
   std::size_t max_iter = 200;
@@ -118,7 +118,7 @@ struct ApnOptions {
   std::uint64_t max_cells = kMaxCliqueCells;  ///< as in EmOptions
 };
 
-/// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, climbed along
+/// Adaptive probabilistic networks (Binder, Koller, Russell and Kanazawa 1997): the same goal as EM's, maximized along
 /// gradients in softmax parameters.
 [[nodiscard]] FitResult estimate_apn(const Structure& structure, const Dataset& data, const ApnOptions& options = {},
                                      int threads = 1);
@@ -133,7 +133,7 @@ struct ElrOptions {
   /// Pseudo-counts of the start, and of the point that `l2` draws to: estimate_dirichlet from available cases.
   double alpha = 1.0;
   std::vector<double> class_prior = {};
-  ClimbMethod method = ClimbMethod::kConjugateGradient;
+  OptimizerMethod method = OptimizerMethod::kConjugateGradient;
   /// Takes l2 / 2 times the squared distance of all parameters from the start off the goal.
   double l2 = 0;
   /// As in ApnOptions.
@@ -150,7 +150,7 @@ struct ElrOptions {
   std::uint64_t max_cells = kMaxCliqueCells;  ///< as in EmOptions
 };
 
-/// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): climbs from available-case estimates to parameters
+/// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): goes from available-case estimates to parameters
 /// of greater conditional likelihood, for any structure and rows with missing values, and stops after as many
 /// iterations as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the
 /// start: perfectly separable rows would drive them to infinity.

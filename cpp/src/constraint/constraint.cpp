@@ -23,7 +23,7 @@ using namespace internal;
 
 namespace {
 
-using FindSkeleton = Skeleton (*)(const Judge&);
+using FindSkeleton = Skeleton (*)(const SeparatorSearch&);
 
 void check_options(std::size_t n, const GraphOptions& options) {
   if (!(options.threshold >= 0))
@@ -42,8 +42,8 @@ void check_options(std::size_t n, const GraphOptions& options) {
 LearnedGraph learn_graph(FindSkeleton find_skeleton, TestCache& test, const GraphOptions& options, int threads,
                          double max_sets = std::numeric_limits<double>::infinity()) {
   const std::size_t n = test.n_variables();
-  const Judge judge{test, options.threshold, options.max_conditioning.value_or(n), threads, max_sets};
-  PartialDag pattern = directed_pattern(find_skeleton(judge));
+  const SeparatorSearch search{test, options.threshold, options.max_conditioning.value_or(n), threads, max_sets};
+  PartialDag pattern = directed_pattern(find_skeleton(search));
   auto parents = directed_extension(pattern, options.preference, options.cardinalities);
   return {std::move(pattern), std::move(parents), test.n_tests()};
 }

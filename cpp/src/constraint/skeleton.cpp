@@ -83,8 +83,8 @@ bool Separators::mostly_without(std::size_t variable) const {
   return n_sets_ > 0;
 }
 
-Separators Judge::find(const Pair& pair, std::size_t size, const std::vector<std::size_t>& first,
-                       const std::vector<std::size_t>& second) const {
+Separators SeparatorSearch::find(const Pair& pair, std::size_t size, const std::vector<std::size_t>& first,
+                                 const std::vector<std::size_t>& second) const {
   Separators found;
   for_each_subset(first, size, [&](std::span<const std::size_t> set) {
     if (separates(pair, set)) found.add(set);
@@ -114,7 +114,7 @@ std::vector<std::size_t> neighbors_towards(const PartialDag& graph, std::size_t 
   return found;
 }
 
-void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first_size, bool towards) {
+void thin_by_neighbors(Skeleton& skeleton, const SeparatorSearch& search, std::size_t first_size, bool towards) {
   PartialDag& graph = skeleton.graph;
   const std::size_t n = graph.n_nodes();
   const auto candidates = [&](std::size_t x, std::size_t y) {
@@ -123,7 +123,7 @@ void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first
     std::erase(others, y);
     return others;
   };
-  for (std::size_t size = first_size; size <= judge.max_conditioning; ++size) {
+  for (std::size_t size = first_size; size <= search.max_conditioning; ++size) {
     struct Edge {
       Pair ends;
       std::vector<std::size_t> first, second;
@@ -143,10 +143,10 @@ void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first
     if (edges.empty()) return;
     double n_sets = 0;
     for (const Edge& edge : edges) n_sets += n_subsets(edge.first.size(), size) + n_subsets(edge.second.size(), size);
-    if (n_sets > judge.max_sets) throw TooDense("the graph has too many edges to judge them by sets of neighbors");
-    parallel_for(edges.size(), size == 0 ? 1024 : 1, judge.threads, [&](std::size_t begin, std::size_t end) {
+    if (n_sets > search.max_sets) throw TooDense("the graph has too many edges to test them by sets of neighbors");
+    parallel_for(edges.size(), size == 0 ? 1024 : 1, search.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        edges[i].found = judge.find(edges[i].ends, size, edges[i].first, edges[i].second);
+        edges[i].found = search.find(edges[i].ends, size, edges[i].first, edges[i].second);
     });
     for (Edge& edge : edges) {
       if (edge.found.empty()) continue;
@@ -156,12 +156,12 @@ void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first
   }
 }
 
-Skeleton pc_skeleton(const Judge& judge) {
-  const std::size_t n = judge.test.n_variables();
+Skeleton pc_skeleton(const SeparatorSearch& search) {
+  const std::size_t n = search.test.n_variables();
   Skeleton skeleton(n);
   for (std::size_t x = 0; x < n; ++x)
     for (std::size_t y = x + 1; y < n; ++y) skeleton.graph.connect(x, y);
-  thin_by_neighbors(skeleton, judge, 0, false);
+  thin_by_neighbors(skeleton, search, 0, false);
   return skeleton;
 }
 

@@ -62,19 +62,19 @@ struct Skeleton {
 
 using Pair = std::pair<std::size_t, std::size_t>;
 
-/// A graph has so many edges that judging them takes more sets than allowed.
+/// A graph has so many edges that testing them takes more sets than allowed.
 class TooDense : public Error {
  public:
   using Error::Error;
 };
 
-/// How edges are judged.
-struct Judge {
+/// How sets of variables that separate the ends of an edge are searched.
+struct SeparatorSearch {
   TestCache& test;
   double threshold = 0;
   std::size_t max_conditioning = 0;
   int threads = 1;
-  /// The most sets that edges may be judged by at a time.
+  /// Maximum number of sets that are tried at a time.
   double max_sets = std::numeric_limits<double>::infinity();
 
   bool separates(const Pair& pair, std::span<const std::size_t> set) const {
@@ -89,11 +89,11 @@ struct Judge {
 std::vector<std::size_t> neighbors_towards(const PartialDag& graph, std::size_t x, std::size_t y);
 
 /// Takes away edges whose ends are separated by neighbors of one of them, for sets of growing size from `first_size`
-/// on; all edges are judged by the graph as it is when a size comes up. With `towards` only neighbors count from which
+/// on; all edges are tested in the graph as it is when a size comes up. With `towards` only neighbors count from which
 /// the other end can be reached. Throws TooDense.
-void thin_by_neighbors(Skeleton& skeleton, const Judge& judge, std::size_t first_size, bool towards);
+void thin_by_neighbors(Skeleton& skeleton, const SeparatorSearch& search, std::size_t first_size, bool towards);
 
-Skeleton pc_skeleton(const Judge& judge);
-Skeleton three_phase_skeleton(const Judge& judge);
+Skeleton pc_skeleton(const SeparatorSearch& search);
+Skeleton three_phase_skeleton(const SeparatorSearch& search);
 
 }  // namespace tanager::internal

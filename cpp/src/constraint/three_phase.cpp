@@ -27,8 +27,8 @@ void for_each_group(std::vector<Weighted>& pairs, Use use) {
 
 class ThreePhase {
  public:
-  explicit ThreePhase(const Judge& judge)
-      : judge_(judge), skeleton_(judge.test.n_variables()), component_(judge.test.n_variables()) {
+  explicit ThreePhase(const SeparatorSearch& search)
+      : search_(search), skeleton_(search.test.n_variables()), component_(search.test.n_variables()) {
     std::iota(component_.begin(), component_.end(), std::size_t{0});
   }
 
@@ -39,7 +39,7 @@ class ThreePhase {
     for_each_group(left, [&](std::span<const Weighted> group) { thicken(group); });
     std::reverse(pairs.begin(), pairs.end());
     for_each_group(pairs, [&](std::span<const Weighted> group) { thin(group); });
-    thin_by_neighbors(skeleton_, judge_, 1, true);
+    thin_by_neighbors(skeleton_, search_, 1, true);
     find_separators();
     return std::move(skeleton_);
   }
@@ -51,8 +51,8 @@ class ThreePhase {
     const std::size_t n = skeleton_.graph.n_nodes();
     for (std::size_t x = 0; x < n; ++x)
       for (std::size_t y = x + 1; y < n; ++y) {
-        const double strength = judge_.test(x, y, {});
-        if (strength > judge_.threshold)
+        const double strength = search_.test(x, y, {});
+        if (strength > search_.threshold)
           pairs.push_back({strength, {x, y}});
         else
           skeleton_.of(x, y).add({});
@@ -79,7 +79,7 @@ class ThreePhase {
   }
 
   void thicken(std::span<const Weighted> group) {
-    const std::vector<Separators> found = judge_group(group);
+    const std::vector<Separators> found = separate_group(group);
     for (std::size_t i = 0; i < group.size(); ++i) {
       const auto& [x, y] = group[i].ends;
       if (found[i].empty())
@@ -93,7 +93,7 @@ class ThreePhase {
     std::vector<Weighted> edges;
     for (const Weighted& pair : group)
       if (skeleton_.graph.adjacent(pair.ends.first, pair.ends.second)) edges.push_back(pair);
-    const std::vector<Separators> found = judge_group(edges);
+    const std::vector<Separators> found = separate_group(edges);
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (found[i].empty()) continue;
       const auto& [x, y] = edges[i].ends;
@@ -103,9 +103,9 @@ class ThreePhase {
   }
 
   /// Sets that separate each pair, as far as shrinking finds some, by the graph as it is.
-  std::vector<Separators> judge_group(std::span<const Weighted> group) {
+  std::vector<Separators> separate_group(std::span<const Weighted> group) {
     std::vector<Separators> found(group.size());
-    parallel_for(group.size(), 1, judge_.threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(group.size(), 1, search_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto& [x, y] = group[i].ends;
         shrink(group[i].ends, neighbors_towards(skeleton_.graph, x, y), found[i]);
@@ -118,16 +118,16 @@ class ThreePhase {
   /// Begins with all neighbors on paths to the other end and leaves out, again and again, the one that holds the two
   /// together most, as long as the dependence does not grow by it. Equal ones go at once.
   void shrink(const Pair& pair, std::vector<std::size_t> set, Separators& found) {
-    if (set.empty() || set.size() > judge_.max_conditioning) return;
-    double strength = judge_.test(pair.first, pair.second, set);
-    if (strength <= judge_.threshold) return found.add(set);
+    if (set.empty() || set.size() > search_.max_conditioning) return;
+    double strength = search_.test(pair.first, pair.second, set);
+    if (strength <= search_.threshold) return found.add(set);
     while (set.size() > 1) {
       std::vector<double> without;
       for (std::size_t i = 0; i < set.size(); ++i) {
         std::vector<std::size_t> rest = set;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        without.push_back(judge_.test(pair.first, pair.second, rest));
-        if (without.back() <= judge_.threshold) found.add(rest);
+        without.push_back(search_.test(pair.first, pair.second, rest));
+        if (without.back() <= search_.threshold) found.add(rest);
       }
       const double least = *std::min_element(without.begin(), without.end());
       if (!found.empty() || least > strength) return;
@@ -136,8 +136,8 @@ class ThreePhase {
         if (without[i] > least) rest.push_back(set[i]);
       if (rest.empty()) return;
       set = std::move(rest);
-      strength = judge_.test(pair.first, pair.second, set);
-      if (strength <= judge_.threshold) return found.add(set);
+      strength = search_.test(pair.first, pair.second, set);
+      if (strength <= search_.threshold) return found.add(set);
     }
   }
 
@@ -150,14 +150,14 @@ class ThreePhase {
     for (std::size_t x = 0; x < n; ++x)
       for (std::size_t y = x + 1; y < n; ++y)
         if (!graph.adjacent(x, y) && have_common_neighbor(x, y)) pairs.emplace_back(x, y);
-    parallel_for(pairs.size(), 1, judge_.threads, [&](std::size_t begin, std::size_t end) {
+    parallel_for(pairs.size(), 1, search_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto& [x, y] = pairs[i];
         const auto first = neighbors_towards(graph, x, y), second = neighbors_towards(graph, y, x);
-        const std::size_t most = std::min(judge_.max_conditioning, std::max(first.size(), second.size()));
+        const std::size_t most = std::min(search_.max_conditioning, std::max(first.size(), second.size()));
         Separators found;
         for (std::size_t size = 0; size <= most && found.empty(); ++size)
-          found = judge_.find(pairs[i], size, first, second);
+          found = search_.find(pairs[i], size, first, second);
         if (!found.empty()) skeleton_.of(x, y) = std::move(found);
       }
     });
@@ -169,15 +169,15 @@ class ThreePhase {
     return false;
   }
 
-  const Judge& judge_;
+  const SeparatorSearch& search_;
   Skeleton skeleton_;
   std::vector<std::size_t> component_;
 };
 
 }  // namespace
 
-Skeleton three_phase_skeleton(const Judge& judge) {
-  return ThreePhase(judge).run();
+Skeleton three_phase_skeleton(const SeparatorSearch& search) {
+  return ThreePhase(search).run();
 }
 
 }  // namespace tanager::internal

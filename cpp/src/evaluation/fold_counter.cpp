@@ -79,9 +79,12 @@ GivenCoding coding_of_used(const std::vector<std::uint8_t>& used) {
 /// Whether every value occurs, in a table [value][class] of counts.
 std::vector<std::uint8_t> used_values(std::span<const double> counts, std::size_t n_values) {
   std::vector<std::uint8_t> used(n_values);
-  const std::size_t s = n_values == 0 ? 0 : counts.size() / n_values;
+  const std::size_t n_classes = n_values == 0 ? 0 : counts.size() / n_values;
   for (std::size_t k = 0; k < n_values; ++k)
-    used[k] = std::any_of(counts.data() + k * s, counts.data() + (k + 1) * s, [](double n) { return n > 0; }) ? 1 : 0;
+    used[k] =
+        std::any_of(counts.data() + k * n_classes, counts.data() + (k + 1) * n_classes, [](double n) { return n > 0; })
+            ? 1
+            : 0;
   return used;
 }
 
@@ -147,10 +150,10 @@ FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> fam
     by_fold_ = count(with_folds(data_, folds, n_folds_), scope_, families_, threads);
     total_ = CountSet(cardinalities, data_.n_classes(), scope_, families_);
     for_all_counts(*total_, *by_fold_, [&](std::span<double> sums, std::span<const double> parts) {
-      const std::size_t s = data_.n_classes();
-      for (std::size_t i = 0; i < sums.size(); i += s)
+      const std::size_t n_classes = data_.n_classes();
+      for (std::size_t i = 0; i < sums.size(); i += n_classes)
         for (std::size_t fold = 0; fold < n_folds_; ++fold)
-          for (std::size_t c = 0; c < s; ++c) sums[i + c] += parts[i * n_folds_ + fold * s + c];
+          for (std::size_t c = 0; c < n_classes; ++c) sums[i + c] += parts[i * n_folds_ + fold * n_classes + c];
     });
   } else {
     total_ = count(data_, scope_, families_, threads);
@@ -188,9 +191,9 @@ TrainingFold FoldCounter::train_without(std::size_t fold, const std::vector<Give
     throw InvalidInput(join_text("fold ", fold, " was asked for, but ", by_fold_ ? n_folds_ : 0, " are known"));
   CountSet counts = *total_;
   for_all_counts(counts, *by_fold_, [&](std::span<double> rest, std::span<const double> parts) {
-    const std::size_t s = data_.n_classes();
-    for (std::size_t i = 0; i < rest.size(); i += s)
-      for (std::size_t c = 0; c < s; ++c) rest[i + c] -= parts[i * n_folds_ + fold * s + c];
+    const std::size_t n_classes = data_.n_classes();
+    for (std::size_t i = 0; i < rest.size(); i += n_classes)
+      for (std::size_t c = 0; c < n_classes; ++c) rest[i + c] -= parts[i * n_folds_ + fold * n_classes + c];
   });
   if (std::ranges::count(counts.class_counts(), 0.0) == static_cast<std::ptrdiff_t>(data_.n_classes()))
     throw InvalidInput("a fold needs training rows, but there is none");

@@ -60,7 +60,7 @@ struct Inference::Impl {
   FamilyScopes scopes;
   std::uint64_t max_cells;
   std::optional<Forest> forest;
-  PlanCache plans{kCacheBytes};
+  JunctionPlanCache plans{kCacheBytes};
   const std::uint64_t id = new_id();
 
   /// Finds the plan of a row; the last row's is kept if it was ours and the pattern is the same.
@@ -76,7 +76,7 @@ struct Inference::Workspace::State {
   std::uint64_t collected_by = kNobody;  // the one that called collect() last, if nothing came after it
   Pattern pattern;
   Pattern next_pattern;  // kept, so that a row allocates nothing
-  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const JunctionPlan> plan;
   Propagation propagation;
   LogForestState forest;
   std::vector<Code> row;  // and its evidence: of the last collect()
@@ -95,7 +95,7 @@ void Inference::Impl::find_plan(std::span<const Code> row, bool every_feature, W
   state.plan = plans.get(now, [&] {
     std::vector<bool> observed(n);
     for (std::size_t f = 0; f < n; ++f) observed[f] = row[f] != kMissing;
-    return make_plan(scopes, observed, {every_feature, {}, true}, max_cells);
+    return make_junction_plan(scopes, observed, {every_feature, {}, true}, max_cells);
   });
   std::swap(state.pattern, now);
   state.planned_by = id;
@@ -165,13 +165,13 @@ void Inference::add_family_posteriors(const InferenceTables& tables, std::span<c
   if (impl_->forest) return add_beliefs(*impl_->forest, tables, state.row, state.weights, state.forest, sums);
   spread(*state.plan, state.weights, state.propagation);
   add_beliefs(*state.plan, state.row, state.weights, state.propagation, sums);
-  const std::size_t s = state.weights.size();
+  const std::size_t n_classes = state.weights.size();
   for (const std::size_t f : impl_->scopes.isolated()) {
     const std::vector<double>& table = tables.probabilities[f];
     if (state.row[f] != kMissing)
-      for (std::size_t c = 0; c < s; ++c) sums[f][state.row[f] * s + c] += state.weights[c];
+      for (std::size_t c = 0; c < n_classes; ++c) sums[f][state.row[f] * n_classes + c] += state.weights[c];
     else
-      for (std::size_t i = 0; i < table.size(); ++i) sums[f][i] += state.weights[i % s] * table[i];
+      for (std::size_t i = 0; i < table.size(); ++i) sums[f][i] += state.weights[i % n_classes] * table[i];
   }
 }
 

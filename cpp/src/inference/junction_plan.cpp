@@ -25,7 +25,7 @@ constexpr double kOffsetsPerCell = 4;
 
 class PlanMaker {
  public:
-  PlanMaker(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
+  PlanMaker(const FamilyScopes& scopes, const std::vector<bool>& observed, const JunctionRequest& request,
             std::uint64_t max_cells)
       : scopes_(scopes),
         observed_(observed),
@@ -37,7 +37,7 @@ class PlanMaker {
       for (const std::size_t f : scopes.isolated()) left_out_[f] = false;
   }
 
-  Plan make() {
+  JunctionPlan make() {
     find_kept_features();
     collect_families();
     eliminate();
@@ -79,7 +79,7 @@ class PlanMaker {
     std::vector<std::uint32_t> nodes;
     for (std::size_t family = 0; family <= scopes_.n_features(); ++family) {
       if (family < scopes_.n_features() && !takes_part(family)) continue;
-      PlanTerm term{family, plan_.observed.size(), 0, 0};
+      JunctionTerm term{family, plan_.observed.size(), 0, 0};
       nodes.clear();
       for (const auto& member : scopes_.members(family)) {
         if (is_constant(member.feature)) continue;  // its code is 0, which adds nothing to any place
@@ -119,7 +119,7 @@ class PlanMaker {
     std::size_t largest_clique = 0;
     eliminate_by_min_fill(std::move(neighbors_), [&](std::uint32_t node, std::span<const std::uint32_t> around) {
       meter_.add(around.size() * around.size());
-      PlanClique clique{};
+      JunctionClique clique{};
       clique.feature = features_[node];
       clique.values = scopes_.cardinalities()[clique.feature];
       clique.first_separator = plan_.separators.size();
@@ -142,7 +142,7 @@ class PlanMaker {
       if (total > static_cast<double>(kMostCliqueCells)) refuse(largest_clique, largest, total);
     });
     if (total > static_cast<double>(max_cells_)) refuse(largest_clique, largest, total);
-    for (PlanClique& clique : plan_.cliques) {
+    for (JunctionClique& clique : plan_.cliques) {
       clique.cells = plan_.n_cells;
       clique.message = plan_.n_message_cells;
       plan_.n_cells += clique.n_cells();
@@ -151,7 +151,7 @@ class PlanMaker {
   }
 
   [[noreturn]] void refuse(std::size_t index, double size, double total) const {
-    const PlanClique& clique = plan_.cliques[index];
+    const JunctionClique& clique = plan_.cliques[index];
     std::vector<std::size_t> features(plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.first_separator),
                                       plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.end_separator));
     features.push_back(clique.feature);
@@ -172,16 +172,16 @@ class PlanMaker {
   }
 
   /// A family goes to the clique of the member that is summed out first: all others are still around then.
-  std::size_t clique_of(const PlanTerm& term) const {
-    std::size_t first = PlanClique::kNone;
+  std::size_t clique_of(const JunctionTerm& term) const {
+    std::size_t first = JunctionClique::kNone;
     for (const auto& member : scopes_.members(term.family))
       if (const std::uint32_t node = node_[member.feature]; node != kNoNode) first = std::min(first, clique_of_[node]);
     return first;
   }
 
   /// So does the message of a clique; kNone if its separator is empty.
-  std::size_t parent_of(const PlanClique& clique) const {
-    std::size_t first = PlanClique::kNone;
+  std::size_t parent_of(const JunctionClique& clique) const {
+    std::size_t first = JunctionClique::kNone;
     for (std::size_t i = clique.first_separator; i < clique.end_separator; ++i)
       first = std::min(first, clique_of_[node_[plan_.separators[i]]]);
     return first;
@@ -194,9 +194,9 @@ class PlanMaker {
     const auto add = [&](std::size_t clique) {
       offsets[clique] += static_cast<double>(plan_.cliques[clique].n_cells());
     };
-    for (const PlanTerm& term : waiting_) add(clique_of(term));
-    for (const PlanClique& clique : plan_.cliques)
-      if (const std::size_t parent = parent_of(clique); parent != PlanClique::kNone) add(parent);
+    for (const JunctionTerm& term : waiting_) add(clique_of(term));
+    for (const JunctionClique& clique : plan_.cliques)
+      if (const std::size_t parent = parent_of(clique); parent != JunctionClique::kNone) add(parent);
     const double total = std::accumulate(offsets.begin(), offsets.end(), 0.0);
     if (std::ceil(total / kOffsetsPerCell) > static_cast<double>(max_cells_)) {
       const auto most = static_cast<std::size_t>(std::ranges::max_element(offsets) - offsets.begin());
@@ -207,12 +207,12 @@ class PlanMaker {
   }
 
   void place_terms() {
-    std::vector<std::vector<PlanTerm>> of_clique(plan_.cliques.size());
-    for (const PlanTerm& term : waiting_) of_clique[clique_of(term)].push_back(term);
+    std::vector<std::vector<JunctionTerm>> of_clique(plan_.cliques.size());
+    for (const JunctionTerm& term : waiting_) of_clique[clique_of(term)].push_back(term);
     for (std::size_t i = 0; i < plan_.cliques.size(); ++i) {
-      PlanClique& clique = plan_.cliques[i];
+      JunctionClique& clique = plan_.cliques[i];
       clique.first_term = plan_.terms.size();
-      for (PlanTerm term : of_clique[i]) {
+      for (JunctionTerm term : of_clique[i]) {
         term.offsets = add_offsets(clique, scopes_.members(term.family));
         plan_.terms.push_back(term);
       }
@@ -221,7 +221,7 @@ class PlanMaker {
   }
 
   /// For every cell of the clique, where it is in a table over (some of) the members with the strides given.
-  std::size_t add_offsets(const PlanClique& clique, std::span<const FamilyScopes::Member> members) {
+  std::size_t add_offsets(const JunctionClique& clique, std::span<const FamilyScopes::Member> members) {
     const auto stride_of = [&](std::size_t feature) {
       const auto found =
           std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.feature == feature; });
@@ -247,7 +247,7 @@ class PlanMaker {
 
   void link_cliques() {
     std::vector<FamilyScopes::Member> members;
-    for (PlanClique& clique : plan_.cliques) {
+    for (JunctionClique& clique : plan_.cliques) {
       clique.parent = parent_of(clique);
       members.clear();
       std::uint32_t stride = scopes_.n_classes();
@@ -256,7 +256,7 @@ class PlanMaker {
         members.push_back({feature, stride});
         stride *= scopes_.cardinalities()[feature];
       }
-      if (clique.parent != PlanClique::kNone)
+      if (clique.parent != JunctionClique::kNone)
         clique.parent_offsets = add_offsets(plan_.cliques[clique.parent], members);
     }
   }
@@ -278,14 +278,14 @@ class PlanMaker {
 
   const FamilyScopes& scopes_;
   const std::vector<bool>& observed_;
-  const PlanRequest& request_;
+  const JunctionRequest& request_;
   const std::uint64_t max_cells_;
   std::vector<bool> left_out_;  // absent features, and others that the plan is not about
-  Plan plan_;
+  JunctionPlan plan_;
   std::vector<std::uint32_t> node_;    // of every feature
   std::vector<std::size_t> features_;  // of every node
   std::vector<std::vector<std::uint32_t>> neighbors_;
-  std::vector<PlanTerm> waiting_;       // families with missing members
+  std::vector<JunctionTerm> waiting_;   // families with missing members
   std::vector<std::size_t> clique_of_;  // of every node
   StopMeter meter_;
 };
@@ -298,14 +298,15 @@ std::uint64_t checked_max_cells(std::uint64_t max_cells) {
   return max_cells;
 }
 
-Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
-               std::uint64_t max_cells) {
+JunctionPlan make_junction_plan(const FamilyScopes& scopes, const std::vector<bool>& observed,
+                                const JunctionRequest& request, std::uint64_t max_cells) {
   return PlanMaker(scopes, observed, request, max_cells).make();
 }
 
-std::size_t Plan::bytes() const {
-  return sizeof(Plan) + (complete.size() + terms.size()) * sizeof(PlanTerm) + cliques.size() * sizeof(PlanClique) +
-         observed.size() * sizeof(FamilyScopes::Member) + (separators.size() + offsets.size()) * sizeof(std::uint32_t);
+std::size_t JunctionPlan::bytes() const {
+  return sizeof(JunctionPlan) + (complete.size() + terms.size()) * sizeof(JunctionTerm) +
+         cliques.size() * sizeof(JunctionClique) + observed.size() * sizeof(FamilyScopes::Member) +
+         (separators.size() + offsets.size()) * sizeof(std::uint32_t);
 }
 
 }  // namespace tanager::internal

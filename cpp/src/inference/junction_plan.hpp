@@ -52,43 +52,44 @@ class FamilyScopes {
 
 /// A family in the plan. The cell of its table that belongs to a cell of its clique is `base`, found from the codes of
 /// its observed members, plus the clique's offset for it.
-struct PlanTerm {
+struct JunctionTerm {
   std::size_t family;
-  std::size_t first_observed, end_observed;  ///< in Plan::observed
-  std::size_t offsets;                       ///< in Plan::offsets: one for every cell of the clique; unused if complete
+  std::size_t first_observed, end_observed;  ///< in JunctionPlan::observed
+  std::size_t offsets;  ///< in JunctionPlan::offsets: one for every cell of the clique; unused if complete
 };
 
 /// What is left of the neighborhood of a feature when it is summed out: its table is [separator][values][classes].
-struct PlanClique {
+struct JunctionClique {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   std::size_t feature;
-  std::uint32_t values;                        ///< of the feature
-  std::size_t first_separator, end_separator;  ///< in Plan::separators: the features of the separator, outermost first
-  std::size_t separator_cells;                 ///< joint values of the separator
-  std::size_t cells;                           ///< where its cells begin among all; times n_classes, in doubles
-  std::size_t message;                         ///< where the separator's cells begin among all
-  std::size_t parent;                          ///< the clique that hears the message; kNone if the separator is empty
-  std::size_t parent_offsets;                  ///< in Plan::offsets: for every cell of the parent, the separator's cell
-  std::size_t first_term, end_term;            ///< in Plan::terms
+  std::uint32_t values;  ///< of the feature
+  std::size_t first_separator,
+      end_separator;                 ///< in JunctionPlan::separators: the features of the separator, outermost first
+  std::size_t separator_cells;       ///< joint values of the separator
+  std::size_t cells;                 ///< where its cells begin among all; times n_classes, in doubles
+  std::size_t message;               ///< where the separator's cells begin among all
+  std::size_t parent;                ///< the clique that hears the message; kNone if the separator is empty
+  std::size_t parent_offsets;        ///< in JunctionPlan::offsets: for every cell of the parent, the separator's cell
+  std::size_t first_term, end_term;  ///< in JunctionPlan::terms
 
   std::size_t n_cells() const { return separator_cells * values; }
 };
 
-struct Plan {
-  std::vector<PlanTerm> complete;   ///< families observed as a whole
-  std::vector<PlanClique> cliques;  ///< each before its parent
-  std::vector<PlanTerm> terms;      ///< families with a missing member, clique by clique
+struct JunctionPlan {
+  std::vector<JunctionTerm> complete;   ///< families observed as a whole
+  std::vector<JunctionClique> cliques;  ///< each before its parent
+  std::vector<JunctionTerm> terms;      ///< families with a missing member, clique by clique
   std::vector<FamilyScopes::Member> observed;
   std::vector<std::uint32_t> separators;
-  std::vector<std::uint32_t> offsets;            ///< in doubles, classes included
-  std::size_t query_clique = PlanClique::kNone;  ///< holds the features asked for together
-  std::size_t query_offsets = 0;                 ///< for every cell of it, the cell of the answer
-  std::size_t n_cells = 0;                       ///< of all cliques
-  std::size_t n_message_cells = 0;               ///< of all separators
+  std::vector<std::uint32_t> offsets;                ///< in doubles, classes included
+  std::size_t query_clique = JunctionClique::kNone;  ///< holds the features asked for together
+  std::size_t query_offsets = 0;                     ///< for every cell of it, the cell of the answer
+  std::size_t n_cells = 0;                           ///< of all cliques
+  std::size_t n_message_cells = 0;                   ///< of all separators
 
   /// Where a row is in the table of a family, as far as its observed members say.
-  std::size_t base(const PlanTerm& term, std::span<const Code> row) const {
+  std::size_t base(const JunctionTerm& term, std::span<const Code> row) const {
     std::size_t place = 0;
     for (std::size_t i = term.first_observed; i < term.end_observed; ++i)
       place += std::size_t{row[observed[i].feature]} * observed[i].stride;
@@ -99,7 +100,7 @@ struct Plan {
 };
 
 /// What a plan must answer.
-struct PlanRequest {
+struct JunctionRequest {
   bool every_feature = false;         ///< keep barren features, which the probability of the evidence does not need
   std::vector<std::size_t> together;  ///< missing features whose joint distribution is asked for, outermost first
   bool connected_only = false;        ///< isolated features are left to the caller
@@ -112,7 +113,7 @@ std::uint64_t checked_max_cells(std::uint64_t max_cells);
 /// more than `max_cells` cells together, classes included, or so many families that finding them in the cells takes as
 /// much memory as more cells would. A feature of one value gets no clique: it is known even
 /// where it is missing, so that it neither holds others together nor is asked for.
-Plan make_plan(const FamilyScopes& scopes, const std::vector<bool>& observed, const PlanRequest& request,
-               std::uint64_t max_cells);
+JunctionPlan make_junction_plan(const FamilyScopes& scopes, const std::vector<bool>& observed,
+                                const JunctionRequest& request, std::uint64_t max_cells);
 
 }  // namespace tanager::internal

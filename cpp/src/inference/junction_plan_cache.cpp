@@ -5,13 +5,13 @@
 namespace tanager::internal {
 namespace {
 
-std::size_t size_of(const Pattern& pattern, const Plan& plan) {
+std::size_t size_of(const Pattern& pattern, const JunctionPlan& plan) {
   return plan.bytes() + 2 * pattern.size() * sizeof(pattern[0]) + 128;  // and what the map itself takes
 }
 
 }  // namespace
 
-std::size_t PlanCache::Hash::operator()(const Pattern& pattern) const {
+std::size_t JunctionPlanCache::Hash::operator()(const Pattern& pattern) const {
   std::uint64_t hash = 0x9E3779B97F4A7C15;
   for (const std::uint64_t word : pattern) {
     hash = (hash ^ word) * 0xBF58476D1CE4E5B9;
@@ -20,14 +20,14 @@ std::size_t PlanCache::Hash::operator()(const Pattern& pattern) const {
   return static_cast<std::size_t>(hash);
 }
 
-std::shared_ptr<const Plan> PlanCache::find(const Pattern& pattern) {
+std::shared_ptr<const JunctionPlan> JunctionPlanCache::find(const Pattern& pattern) {
   return kept_.with([&](const Kept& kept) {
     const auto found = kept.plans.find(pattern);
     return found == kept.plans.end() ? nullptr : found->second;
   });
 }
 
-void PlanCache::keep(const Pattern& pattern, const std::shared_ptr<const Plan>& plan) {
+void JunctionPlanCache::keep(const Pattern& pattern, const std::shared_ptr<const JunctionPlan>& plan) {
   const std::size_t size = size_of(pattern, *plan);
   if (size > max_bytes_) return;
   kept_.with([&](Kept& kept) {

@@ -21,18 +21,18 @@ struct Propagation {
 };
 
 /// Writes log_evidence: ln P(observed features, class). With `conditionals`, leaves in the cells what spread() needs.
-void gather(const Plan& plan, const FamilyTables& logs, std::span<const Code> row, std::uint32_t n_classes,
+void gather(const JunctionPlan& plan, const FamilyTables& logs, std::span<const Code> row, std::uint32_t n_classes,
             bool conditionals, Propagation& state);
 
 /// After gather() with conditionals: the beliefs of all cliques, the classes weighing what is given.
-void spread(const Plan& plan, std::span<const double> class_weights, Propagation& state);
+void spread(const JunctionPlan& plan, std::span<const double> class_weights, Propagation& state);
 
 /// After spread(): weight * P(features asked for | row, class), [their n_cells joint values][classes].
-std::vector<double> query_beliefs(const Plan& plan, std::size_t n_cells, std::uint32_t n_classes,
+std::vector<double> query_beliefs(const JunctionPlan& plan, std::size_t n_cells, std::uint32_t n_classes,
                                   const Propagation& state);
 
 /// Adds the beliefs to the tables of all families, complete ones included.
-void add_beliefs(const Plan& plan, std::span<const Code> row, std::span<const double> class_weights,
+void add_beliefs(const JunctionPlan& plan, std::span<const Code> row, std::span<const double> class_weights,
                  const Propagation& state, FamilyTables& sums);
 
 }  // namespace tanager::internal

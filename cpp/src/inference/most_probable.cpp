@@ -36,12 +36,12 @@ class Maximization {
     std::vector<std::vector<double>> result(plan_.cliques.size());
     std::vector<double> above(plan_.n_message_cells, kMinusInfinity);
     for (std::size_t i = plan_.cliques.size(); i-- > 0;) {
-      const PlanClique& clique = plan_.cliques[i];
+      const JunctionClique& clique = plan_.cliques[i];
       double* from = above.data() + clique.message;
-      if (clique.parent == PlanClique::kNone) {
+      if (clique.parent == JunctionClique::kNone) {
         *from = best_[c];
       } else {
-        const PlanClique& parent = plan_.cliques[clique.parent];
+        const JunctionClique& parent = plan_.cliques[clique.parent];
         for (std::size_t cell = 0; cell < parent.n_cells(); ++cell) {
           meter_.add(1);
           double& target = from[plan_.offsets[clique.parent_offsets + cell] / s_];
@@ -68,7 +68,7 @@ class Maximization {
   std::vector<std::size_t> ends() const {
     std::vector<std::size_t> result(plan_.cliques.size());
     for (std::size_t i = result.size(); i-- > 0;)
-      result[i] = plan_.cliques[i].parent == PlanClique::kNone ? i : result[plan_.cliques[i].parent];
+      result[i] = plan_.cliques[i].parent == JunctionClique::kNone ? i : result[plan_.cliques[i].parent];
     return result;
   }
 
@@ -77,15 +77,15 @@ class Maximization {
     best_.assign(s_, 0.0);
     cells_.assign(plan_.n_cells * s_, 0.0);
     messages_.assign(plan_.n_message_cells * s_, kMinusInfinity);
-    for (const PlanTerm& term : plan_.complete)
+    for (const JunctionTerm& term : plan_.complete)
       for (std::size_t c = 0; c < s_; ++c) best_[c] += asked_.logs[term.family][plan_.base(term, row) + c];
-    for (const PlanClique& clique : plan_.cliques)
+    for (const JunctionClique& clique : plan_.cliques)
       for (std::size_t t = clique.first_term; t < clique.end_term; ++t)
         add_cells(clique, asked_.logs[plan_.terms[t].family].data() + plan_.base(plan_.terms[t], row),
                   plan_.terms[t].offsets);
   }
 
-  void add_cells(const PlanClique& clique, const double* from, std::size_t offsets) {
+  void add_cells(const JunctionClique& clique, const double* from, std::size_t offsets) {
     for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
       meter_.add(s_);
       for (std::size_t c = 0; c < s_; ++c)
@@ -94,7 +94,7 @@ class Maximization {
   }
 
   void climb() {
-    for (const PlanClique& clique : plan_.cliques) {
+    for (const JunctionClique& clique : plan_.cliques) {
       double* messages = messages_.data() + clique.message * s_;
       for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
         meter_.add(s_);
@@ -103,7 +103,7 @@ class Maximization {
           best = std::max(best, cells_[(clique.cells + cell) * s_ + c]);
         }
       }
-      if (clique.parent == PlanClique::kNone)
+      if (clique.parent == JunctionClique::kNone)
         for (std::size_t c = 0; c < s_; ++c) best_[c] += messages[c];
       else
         add_cells(plan_.cliques[clique.parent], messages, clique.parent_offsets);
@@ -112,7 +112,7 @@ class Maximization {
 
   const AskedNetwork& asked_;
   const std::size_t s_;
-  const Plan plan_;
+  const JunctionPlan plan_;
   std::vector<double> cells_;     // [clique][separator][value][class]
   std::vector<double> messages_;  // [clique][separator][class]
   std::vector<double> best_;

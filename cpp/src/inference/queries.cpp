@@ -37,10 +37,10 @@ void AskedNetwork::check(const Evidence& evidence) const {
         join_text("the class has code ", *evidence.target, ", but there are ", scopes.n_classes(), " classes"));
 }
 
-Plan AskedNetwork::plan(const Evidence& evidence, const PlanRequest& request) const {
+JunctionPlan AskedNetwork::plan(const Evidence& evidence, const JunctionRequest& request) const {
   std::vector<bool> observed(n_features());
   for (std::size_t f = 0; f < observed.size(); ++f) observed[f] = evidence.features[f] != kMissing;
-  return make_plan(scopes, observed, request, max_cells);
+  return make_junction_plan(scopes, observed, request, max_cells);
 }
 
 std::vector<double> AskedNetwork::class_posterior(const Evidence& evidence,
@@ -103,12 +103,12 @@ double Queries::log_probability(const Evidence& evidence) const {
 JointTable Queries::posterior(const Evidence& evidence, std::span<const std::size_t> variables) const {
   impl_->check(evidence);
   check_variables(*impl_, variables);
-  const std::size_t n = impl_->n_features(), s = impl_->scopes.n_classes();
+  const std::size_t n = impl_->n_features(), n_classes = impl_->scopes.n_classes();
 
   // Strides of the answer, and where its observed variables put it.
   JointTable answer{{variables.begin(), variables.end()}, {}, {}};
   for (const std::size_t v : variables)
-    answer.dims.push_back(v == n ? static_cast<std::uint32_t>(s) : impl_->scopes.cardinalities()[v]);
+    answer.dims.push_back(v == n ? static_cast<std::uint32_t>(n_classes) : impl_->scopes.cardinalities()[v]);
   std::vector<std::size_t> together, strides;
   const double needed = std::accumulate(answer.dims.begin(), answer.dims.end(), 1.0, std::multiplies<>());
   if (needed > static_cast<double>(impl_->max_cells))
@@ -130,7 +130,7 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   }
   answer.probabilities.assign(cells, 0.0);
 
-  const Plan plan = impl_->plan(evidence, {false, together});
+  const JunctionPlan plan = impl_->plan(evidence, {false, together});
   Propagation state;
   gather(plan, impl_->logs, evidence.features, impl_->scopes.n_classes(), true, state);
   const std::vector<double> weights = impl_->class_posterior(evidence, state.log_evidence);
@@ -142,9 +142,9 @@ JointTable Queries::posterior(const Evidence& evidence, std::span<const std::siz
   std::vector<std::uint32_t> value(together.size(), 0);
   std::size_t place = base;
   StopMeter meter;
-  for (std::size_t i = 0; i < joint.size(); i += s) {
-    meter.add(s);
-    for (std::size_t c = 0; c < s; ++c) answer.probabilities[place + c * class_stride] += joint[i + c];
+  for (std::size_t i = 0; i < joint.size(); i += n_classes) {
+    meter.add(n_classes);
+    for (std::size_t c = 0; c < n_classes; ++c) answer.probabilities[place + c * class_stride] += joint[i + c];
     for (std::size_t k = together.size(); k-- > 0;) {  // count up, the last feature fastest
       place += strides[k];
       if (++value[k] < impl_->scopes.cardinalities()[together[k]]) break;

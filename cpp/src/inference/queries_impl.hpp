@@ -21,7 +21,7 @@ struct AskedNetwork {
   std::size_t n_features() const { return scopes.n_features(); }
   /// Throws InvalidInput if the evidence is not about this network.
   void check(const Evidence& evidence) const;
-  Plan plan(const Evidence& evidence, const PlanRequest& request) const;
+  JunctionPlan plan(const Evidence& evidence, const JunctionRequest& request) const;
   /// P(class | evidence), from the logarithms of P(evidence, class). Throws InvalidInput if all of them are zero.
   std::vector<double> class_posterior(const Evidence& evidence, std::span<const double> log_evidence) const;
 

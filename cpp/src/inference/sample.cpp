@@ -69,7 +69,7 @@ class Sampler {
     std::ranges::copy(evidence_.features, row.begin());
     if (!classes_.empty()) row[n] = draw_value(classes_.data(), s_, 1, random.uniform());
     for (std::size_t i = plan_.cliques.size(); i-- > 0;) {
-      const PlanClique& clique = plan_.cliques[i];
+      const JunctionClique& clique = plan_.cliques[i];
       std::size_t separator = 0;
       for (std::size_t k = clique.first_separator; k < clique.end_separator; ++k)
         separator = separator * asked_.scopes.cardinalities()[plan_.separators[k]] + row[plan_.separators[k]];
@@ -104,7 +104,7 @@ class Sampler {
     cells_ = std::move(state.cells);
     std::vector<bool> drawn(asked_.n_features(), false);
     StopMeter meter;
-    for (const PlanClique& clique : plan_.cliques) {
+    for (const JunctionClique& clique : plan_.cliques) {
       drawn[clique.feature] = true;
       for (std::size_t x = 0; x < clique.separator_cells; ++x) {
         meter.add(clique.values * s_);
@@ -119,7 +119,7 @@ class Sampler {
   const Evidence& evidence_;
   const std::size_t s_;
   std::vector<double> classes_;       // running sums; empty if the class is drawn from its own table
-  Plan plan_;                         // none of it if there is no evidence
+  JunctionPlan plan_;                 // none of it if there is no evidence
   std::vector<double> cells_;         // running sums over each clique's feature
   std::vector<std::size_t> forward_;  // families drawn from their own tables, in this order
   FamilyTables families_;             // their running sums

@@ -25,12 +25,12 @@ void smooth(std::span<double> cells, std::size_t values, std::size_t classes, do
 }
 
 std::vector<double> class_distribution(const CountSet& counts, double alpha, std::vector<double> given) {
-  const std::size_t s = counts.n_classes();
+  const std::size_t n_classes = counts.n_classes();
   if (given.empty()) {
     given.assign(counts.class_counts().begin(), counts.class_counts().end());
-    smooth(given, s, 1, alpha);
+    smooth(given, n_classes, 1, alpha);
   } else {
-    check_class_prior(given, s);
+    check_class_prior(given, n_classes);
   }
   return given;
 }
@@ -53,9 +53,9 @@ std::vector<double> class_family_counts(const Structure& structure, const CountS
 std::vector<double> family_counts(const Structure& structure, const CountSet& counts, std::size_t feature) {
   std::vector<double> cells = counts.table(structure.family(feature)).cells;
   if (structure.is_class_child(feature)) return cells;
-  const std::size_t s = counts.n_classes();
-  std::vector<double> sums(cells.size() / s, 0.0);
-  for (std::size_t i = 0; i < cells.size(); ++i) sums[i / s] += cells[i];
+  const std::size_t n_classes = counts.n_classes();
+  std::vector<double> sums(cells.size() / n_classes, 0.0);
+  for (std::size_t i = 0; i < cells.size(); ++i) sums[i / n_classes] += cells[i];
   return sums;
 }
 

@@ -14,11 +14,11 @@ namespace {
 
 /// Relative frequencies of a feature's values; uniform if it was never observed.
 std::vector<double> marginal(const CountSet& counts, std::size_t feature) {
-  const std::size_t s = counts.n_classes();
+  const std::size_t n_classes = counts.n_classes();
   const std::span<const double> cells = counts.single(feature);
   std::vector<double> sums(counts.cardinalities()[feature]);
   for (std::size_t k = 0; k < sums.size(); ++k)
-    for (std::size_t c = 0; c < s; ++c) sums[k] += cells[k * s + c];
+    for (std::size_t c = 0; c < n_classes; ++c) sums[k] += cells[k * n_classes + c];
   smooth(sums, sums.size(), 1, 0);
   return sums;
 }
@@ -28,13 +28,13 @@ std::vector<double> marginal(const CountSet& counts, std::size_t feature) {
 Network estimate_softened(const Structure& structure, const CountSet& counts, const SoftenedOptions& options) {
   check_pseudo_counts("n0", options.n0, true);
   const auto soften = [&](const TableCells& table, std::span<const double> towards) {
-    const auto& [cells, r, s] = table;
-    for (std::size_t start = 0; start < cells.size(); start += r * s)
-      for (std::size_t c = 0; c < s; ++c) {
+    const auto& [cells, r, n_classes] = table;
+    for (std::size_t start = 0; start < cells.size(); start += r * n_classes)
+      for (std::size_t c = 0; c < n_classes; ++c) {
         double total = options.n0;
-        for (std::size_t k = 0; k < r; ++k) total += cells[start + k * s + c];
+        for (std::size_t k = 0; k < r; ++k) total += cells[start + k * n_classes + c];
         for (std::size_t k = 0; k < r; ++k) {
-          double& cell = cells[start + k * s + c];
+          double& cell = cells[start + k * n_classes + c];
           cell = total > 0 ? (cell + options.n0 * towards[k]) / total : towards[k];
         }
       }

@@ -33,10 +33,10 @@ std::vector<std::size_t> terms_of(const Structure& structure) {
 void add_term(LookupTables& tables, const LookupGroup& group, const Network& network, std::size_t term,
               std::span<const double> logs) {
   const auto cards = network.cardinalities();
-  const std::uint32_t s = tables.n_classes, width = tables.padded_classes;
+  const std::uint32_t n_classes = tables.n_classes, width = tables.padded_classes;
   // Stride in the term's own table of every member of the group; zero for members that the term does not know.
   std::vector<std::size_t> strides(group.members.size(), 0);
-  std::size_t stride = s;
+  std::size_t stride = n_classes;
   const std::vector<std::size_t> features = features_of_term(network.structure(), term);
   for (auto f = features.rbegin(); f != features.rend(); ++f) {
     for (std::size_t m = 0; m < group.members.size(); ++m)
@@ -48,7 +48,7 @@ void add_term(LookupTables& tables, const LookupGroup& group, const Network& net
   std::size_t from = 0;
   double* to = tables.cells.data() + group.offset;
   for (std::uint32_t joint = 0; joint < group.size; ++joint, to += width) {
-    for (std::uint32_t c = 0; c < s; ++c) to[c] += logs[from + c];
+    for (std::uint32_t c = 0; c < n_classes; ++c) to[c] += logs[from + c];
     for (std::size_t m = 0; m < value.size(); ++m) {  // count up; the first member has stride one
       from += strides[m];
       if (++value[m] < cards[group.members[m].feature]) break;

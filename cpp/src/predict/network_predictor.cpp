@@ -111,7 +111,7 @@ template <class T>
 void complete_block(const T& tables, std::span<const CodeColumn> columns, std::size_t first, std::size_t rows,
                     double* joint, IncompleteRows& incomplete) {
   std::uint8_t marks[kMaxBlockRows];
-  const std::size_t s = tables.lookup.n_classes, n = columns.size();
+  const std::size_t n_classes = tables.lookup.n_classes, n = columns.size();
   log_joint_block(tables.lookup, tables.cardinalities, columns, first, rows, joint, marks, best_isa());
   incomplete.rows.clear();
   for (std::size_t i = 0; i < rows; ++i)
@@ -121,7 +121,8 @@ void complete_block(const T& tables, std::span<const CodeColumn> columns, std::s
   for (std::size_t i = 0; i < incomplete.rows.size(); ++i) {
     const std::span<const Code> row(incomplete.codes.data() + i * n, n);
     check_codes(row, tables.cardinalities);
-    tables.inference.log_evidence(tables.families(), row, incomplete.work, {joint + incomplete.rows[i] * s, s});
+    tables.inference.log_evidence(tables.families(), row, incomplete.work,
+                                  {joint + incomplete.rows[i] * n_classes, n_classes});
   }
 }
 
@@ -186,43 +187,44 @@ std::uint32_t NetworkPredictor::n_classes() const {
 std::uint32_t NetworkPredictor::run_row(std::span<const Code> row, Output output, std::span<double> out,
                                         Scratch& scratch) const {
   const LookupTables& lookup = tables_->lookup;
-  const std::uint32_t s = lookup.n_classes, width = lookup.padded_classes;
+  const std::uint32_t n_classes = lookup.n_classes, width = lookup.padded_classes;
   bool complete = true;
   for (const std::size_t f : lookup.features) complete &= row[f] < tables_->cardinalities[f];
   if (complete) {
-    std::copy_n(lookup.prior.begin(), s, out.begin());
+    std::copy_n(lookup.prior.begin(), n_classes, out.begin());
     for (const LookupGroup& group : lookup.groups) {
       std::size_t index = 0;
       for (const auto& member : group.members) index += std::size_t{row[member.feature]} * member.stride;
       const double* term = lookup.cells.data() + group.offset + index * width;
-      for (std::uint32_t c = 0; c < s; ++c) out[c] += term[c];
+      for (std::uint32_t c = 0; c < n_classes; ++c) out[c] += term[c];
     }
   } else {
     check_codes(row, tables_->cardinalities);
     tables_->inference.log_evidence(tables_->families(), row, buffers_in<NetworkBuffers>(scratch).work, out);
   }
-  const std::uint32_t best = best_class(out.data(), s);
-  finish_block(out.data(), 1, s, output, best_isa());
+  const std::uint32_t best = best_class(out.data(), n_classes);
+  finish_block(out.data(), 1, n_classes, output, best_isa());
   return best;
 }
 
 void NetworkPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
-  const std::uint32_t s = n_classes();
+  const std::uint32_t n_classes = this->n_classes();
   with_loader(batch, n_features(), [&](auto make_loader) {
     for_each_block(*tables_, batch.n_rows, threads, make_loader,
                    [&](std::size_t first, std::size_t rows, double* joint) {
-                     finish_block(joint, rows, s, output, best_isa());
-                     std::copy_n(joint, rows * s, out.data() + first * s);
+                     finish_block(joint, rows, n_classes, output, best_isa());
+                     std::copy_n(joint, rows * n_classes, out.data() + first * n_classes);
                    });
   });
 }
 
 void NetworkPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
-  const std::uint32_t s = n_classes();
+  const std::uint32_t n_classes = this->n_classes();
   with_loader(batch, n_features(), [&](auto make_loader) {
     for_each_block(*tables_, batch.n_rows, threads, make_loader,
                    [&](std::size_t first, std::size_t rows, const double* joint) {
-                     for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * s, s);
+                     for (std::size_t i = 0; i < rows; ++i)
+                       out[first + i] = best_class(joint + i * n_classes, n_classes);
                    });
   });
 }

@@ -43,10 +43,10 @@ CodeBatch Predictor::batch_of(std::span<const CodeColumn> columns, std::size_t n
 }
 
 void Predictor::checked_run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
-  const std::size_t s = n_classes();
-  if (batch.n_rows > std::numeric_limits<std::size_t>::max() / s)
-    throw InvalidInput(join_text("no output can have ", s, " numbers for each of ", batch.n_rows, " rows"));
-  check_size("the output", batch.n_rows * s, out.size());
+  const std::size_t n_classes = this->n_classes();
+  if (batch.n_rows > std::numeric_limits<std::size_t>::max() / n_classes)
+    throw InvalidInput(join_text("no output can have ", n_classes, " numbers for each of ", batch.n_rows, " rows"));
+  check_size("the output", batch.n_rows * n_classes, out.size());
   if (const auto* row = single_row(batch)) {
     check_stop();
     Scratch scratch;

@@ -48,7 +48,7 @@ TANAGER_ALWAYS_INLINE void add_up(const Lookups& at, const double* cells, double
 
 /// Logarithms to weights times derivatives, in place.
 template <int kWidth>
-TANAGER_ALWAYS_INLINE void judge_rows(const Lookups& at, double* sums, RowJudgment& judgment) {
+TANAGER_ALWAYS_INLINE void evaluate_rows(const Lookups& at, double* sums, RowEvaluation& evaluation) {
   const std::size_t width = kWidth > 0 ? kWidth : at.width;
   double shifts[kBlockRows];
   for (std::size_t row = 0; row < at.rows; ++row) {
@@ -65,7 +65,7 @@ TANAGER_ALWAYS_INLINE void judge_rows(const Lookups& at, double* sums, RowJudgme
       const double below = sum[c] - largest;
       sum[c] = below < kFarBelow ? kFarBelow : below;
     }
-    judgment.wrong += best == at.truth[row] ? 0.0 : at.weights == nullptr ? 1.0 : at.weights[row];
+    evaluation.wrong += best == at.truth[row] ? 0.0 : at.weights == nullptr ? 1.0 : at.weights[row];
   }
   for (std::size_t i = 0; i < at.rows * width; ++i) sums[i] = vector_exp_in_range(sums[i]);
   for (std::size_t row = 0; row < at.rows; ++row) {
@@ -77,7 +77,7 @@ TANAGER_ALWAYS_INLINE void judge_rows(const Lookups& at, double* sums, RowJudgme
       std::fill_n(p, width, 0.0);
       continue;
     }
-    judgment.value += weight * (shifts[row] - std::log(total));
+    evaluation.value += weight * (shifts[row] - std::log(total));
     const double scale = -weight / total;
     for (std::size_t c = 0; c < width; ++c) p[c] *= scale;
     p[at.truth[row]] += weight;
@@ -99,18 +99,18 @@ TANAGER_ALWAYS_INLINE void spread_slopes(const Lookups& at, const double* sums, 
 
 template <int kWidth>
 TANAGER_ALWAYS_INLINE void work_on(const Lookups& at, const double* cells, double* sums, double* slopes,
-                                   RowJudgment& judgment) {
+                                   RowEvaluation& evaluation) {
   add_up<kWidth>(at, cells, sums);
-  judge_rows<kWidth>(at, sums, judgment);
+  evaluate_rows<kWidth>(at, sums, evaluation);
   if (slopes != nullptr) spread_slopes<kWidth>(at, sums, slopes);
 }
 
 TANAGER_ALWAYS_INLINE void choose_width(const Lookups& at, const double* cells, double* sums, double* slopes,
-                                        RowJudgment& judgment) {
-  if (at.width == 2) return work_on<2>(at, cells, sums, slopes, judgment);
-  if (at.width == 4) return work_on<4>(at, cells, sums, slopes, judgment);
-  if (at.width == 8) return work_on<8>(at, cells, sums, slopes, judgment);
-  work_on<0>(at, cells, sums, slopes, judgment);
+                                        RowEvaluation& evaluation) {
+  if (at.width == 2) return work_on<2>(at, cells, sums, slopes, evaluation);
+  if (at.width == 4) return work_on<4>(at, cells, sums, slopes, evaluation);
+  if (at.width == 8) return work_on<8>(at, cells, sums, slopes, evaluation);
+  work_on<0>(at, cells, sums, slopes, evaluation);
 }
 
 }  // namespace
@@ -200,9 +200,9 @@ void CompleteRows::split(std::span<const double> slopes, std::span<double> expan
   }
 }
 
-RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin, std::size_t end,
-                                std::span<double> slopes, Isa isa) const {
-  RowJudgment judgment;
+RowEvaluation CompleteRows::evaluate(std::span<const double> cells, std::size_t begin, std::size_t end,
+                                     std::span<double> slopes, Isa isa) const {
+  RowEvaluation evaluation;
   std::vector<double> sums(kBlockRows * padded_);
   for (std::size_t row = begin; row < end; row += kBlockRows) {
     const Lookups at{index_.data() + row,
@@ -213,9 +213,9 @@ RowJudgment CompleteRows::judge(std::span<const double> cells, std::size_t begin
                      families_.n_classes(),
                      classes_.data() + row,
                      weights_.empty() ? nullptr : weights_.data() + row};
-    for_isa<choose_width>(isa, at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), judgment);
+    for_isa<choose_width>(isa, at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), evaluation);
   }
-  return judgment;
+  return evaluation;
 }
 
 }  // namespace tanager::internal

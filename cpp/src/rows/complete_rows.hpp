@@ -31,8 +31,8 @@ class CompleteRows {
   std::vector<double> joined(std::span<const double> logs) const;
   /// Goal and errors of some rows. Unless it is empty, `slopes` (n_cells numbers) gets the derivatives by the groups'
   /// cells added.
-  RowJudgment judge(std::span<const double> cells, std::size_t begin, std::size_t end, std::span<double> slopes,
-                    Isa isa) const;
+  RowEvaluation evaluate(std::span<const double> cells, std::size_t begin, std::size_t end, std::span<double> slopes,
+                         Isa isa) const;
   /// Adds derivatives by the groups' cells to those by the expanded logarithms.
   void split(std::span<const double> slopes, std::span<double> expanded) const;
 

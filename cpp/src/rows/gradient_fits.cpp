@@ -1,13 +1,13 @@
-// APN and ELR: the same climb in softmax parameters, of the likelihood and of the conditional likelihood. Cross tuning
-// takes a step in all folds at a time, so that it can end when none of the last iterations was any good.
+// APN and ELR: the same optimizers in softmax parameters, of the likelihood and of the conditional likelihood. Cross
+// tuning takes a step in all folds at a time, so that it can end when none of the last iterations was any good.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
 
-#include "rows/optimizer.hpp"
 #include "rows/fit_monitor.hpp"
+#include "rows/optimizer.hpp"
 #include "rows/softmax_families.hpp"
 #include "rows/start.hpp"
 #include "support/parallel.hpp"
@@ -30,44 +30,44 @@ double scale_for(double size) {
   return std::abs(exponent) <= kFar ? 1.0 : std::ldexp(1.0, std::clamp(-exponent, -kMost, kMost));
 }
 
-/// A climb on some rows, and where it stands.
+/// An optimizer on some rows, and where it stands.
 class Fit {
  public:
   /// `change(point, gradient)` is added to the goal; gradients are added to where there is room.
   using Change = std::function<double(std::span<const double>, std::span<double>)>;
 
-  Fit(RowLikelihood rows, const Network& start, ClimbMethod method, const Change& change, int threads)
+  Fit(RowLikelihood rows, const Network& start, OptimizerMethod method, const Change& change, int threads)
       : rows_(std::move(rows)),
         // What is added to the goal does not shrink with the rows.
         scale_(scale_for(change ? std::max(1.0, rows_.total_weight()) : rows_.total_weight())) {
-    const auto hill = [this, change, threads](std::span<const double> point, std::span<double> gradient) {
+    const auto objective = [this, change, threads](std::span<const double> point, std::span<double> gradient) {
       double value = rows_.evaluate(point, gradient, threads).value;
       if (change) value += change(point, gradient);
       if (scale_ != 1)
         for (double& slope : gradient) slope *= scale_;
       return value * scale_;
     };
-    climb_ = make_climb(method, hill, rows_.parameters(start), kMostDistance);
+    optimizer_ = make_optimizer(method, objective, rows_.parameters(start), kMostDistance);
   }
   Fit(const Fit&) = delete;
 
-  const std::vector<double>& point() const { return climb_->point(); }
-  double value() const { return climb_->value() / scale_; }
+  const std::vector<double>& point() const { return optimizer_->point(); }
+  double value() const { return optimizer_->value() / scale_; }
   Network network() const { return rows_.network(point()); }
   /// False at the top.
   bool step(double tol) {
-    if (climb_->steepness() <= tol * (rows_.total_weight() * scale_)) return false;
-    const double before = climb_->value();
-    if (!climb_->step()) return false;
+    if (optimizer_->largest_slope() <= tol * (rows_.total_weight() * scale_)) return false;
+    const double before = optimizer_->value();
+    if (!optimizer_->step()) return false;
     // A rise that rounding can hardly tell is the last one.
-    stuck_ = climb_->value() - before <= 1e-14 * std::abs(before) ? stuck_ + 1 : 0;
+    stuck_ = optimizer_->value() - before <= 1e-14 * std::abs(before) ? stuck_ + 1 : 0;
     return stuck_ < 3;
   }
 
  private:
   RowLikelihood rows_;
   double scale_;
-  std::unique_ptr<Climb> climb_;
+  std::unique_ptr<Optimizer> optimizer_;
   int stuck_ = 0;
 };
 
@@ -135,7 +135,7 @@ class Tuning {
 
  private:
   void make_fold(const Structure& structure, const Dataset& data, std::size_t k, int threads);
-  void judge(Fold& fold) const;
+  void evaluate(Fold& fold) const;
   /// The curve to make large, of one fold or of all.
   std::vector<double> curve(const Fold& fold) const;
   std::vector<double> mean() const;
@@ -178,13 +178,13 @@ void Tuning::make_fold(const Structure& structure, const Dataset& data, std::siz
                                               options_.class_prior, options_.max_cells);
   const auto change = distance(rows.parameters(start), options_.l2);
   fold.fit = std::make_unique<Fit>(std::move(rows), start, options_.method, change, threads);
-  judge(fold);
+  evaluate(fold);
 }
 
-void Tuning::judge(Fold& fold) const {
-  const RowJudgment judgment = fold.test->evaluate(fold.fit->point());
-  fold.held_out.push_back(judgment.value);
-  fold.error.push_back(judgment.wrong);
+void Tuning::evaluate(Fold& fold) const {
+  const RowEvaluation evaluation = fold.test->evaluate(fold.fit->point());
+  fold.held_out.push_back(evaluation.value);
+  fold.error.push_back(evaluation.wrong);
 }
 
 void Tuning::run(FitMonitor& monitor) {
@@ -194,7 +194,7 @@ void Tuning::run(FitMonitor& monitor) {
       for (std::size_t k = begin; k < end; ++k) {
         Fold& fold = folds_[k];
         if (!fold.done && fold.fit->step(options_.tol)) {
-          judge(fold);
+          evaluate(fold);
           ++fold.n_steps;
         } else {  // at the top it stays as it is
           fold.done = true;

@@ -98,17 +98,17 @@ LinePoint narrow(const std::function<double(double)>& value_at, const Bracket& f
 
 }  // namespace
 
-LinePoint climb_line(const Line& line, double start, double slope, double guess) {
+LinePoint maximize_along(const Line& line, double start, double slope, double guess) {
   LinePoint known{guess, line.value_at(guess)};
   if (std::isfinite(known.value)) {
     const double top = std::clamp(parabola_top(start, slope, known), kNearest * guess, kFarthest * guess);
-    const SlopedPoint near = line.look_at(top);
+    const SlopedPoint near = line.point_at(top);
     if (near.value > start && std::abs(near.slope) <= kNearlyFlat * slope) return near;
     if (near.value > known.value) known = near;
   }
   const std::optional<Bracket> found = bracket(line.value_at, start, slope, known);
   if (!found) return {};
-  return line.look_at(narrow(line.value_at, *found).length);
+  return line.point_at(narrow(line.value_at, *found).length);
 }
 
 }  // namespace tanager::internal

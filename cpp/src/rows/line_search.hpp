@@ -18,13 +18,13 @@ struct SlopedPoint : LinePoint {
 /// Values along a line, by the length from its start.
 struct Line {
   std::function<double(double)> value_at;
-  std::function<SlopedPoint(double)> look_at;  // costs more
+  std::function<SlopedPoint(double)> point_at;  // costs more
 };
 
 /// Finds a length above zero with a value above `start`, near the highest. A parabola through the start and `guess`
 /// tells where to look; if the line is not nearly flat there, a step up is bracketed, and narrowed by parabolas and
 /// golden sections. The last look is at what is returned. Length zero if there is no step up that rounding could tell.
 /// `slope` is the derivative at zero, above zero.
-LinePoint climb_line(const Line& line, double start, double slope, double guess);
+LinePoint maximize_along(const Line& line, double start, double slope, double guess);
 
 }  // namespace tanager::internal

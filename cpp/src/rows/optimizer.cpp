@@ -11,7 +11,7 @@ namespace tanager::internal {
 namespace {
 
 constexpr std::size_t kMemory = 10;  // pairs that L-BFGS keeps
-constexpr int kMostClimbTrials = 25;
+constexpr int kMaxTrials = 25;
 // Of the first step, along the parameter that changes most.
 constexpr double kFirstChange = 1.0;
 
@@ -21,37 +21,37 @@ double largest_of(std::span<const double> x) {
   return largest;
 }
 
-class ConjugateGradient : public Climb {
+class ConjugateGradient : public Optimizer {
  public:
-  ConjugateGradient(Hill hill, std::vector<double> start, double reach)
-      : Climb(std::move(hill), std::move(start), reach),
+  ConjugateGradient(Objective objective, std::vector<double> start, double reach)
+      : Optimizer(std::move(objective), std::move(start), reach),
         direction_(gradient_),
         trial_(point_),
         trial_gradient_(gradient_) {}
 
   bool step() override {
     double slope = dot(gradient_, direction_);
-    if (slope > 0 && climb(slope)) return true;
+    if (slope > 0 && search_line(slope)) return true;
     direction_ = gradient_;  // the old directions lead nowhere: begin anew
     slope = dot(gradient_, direction_);
-    return slope > 0 && climb(slope);
+    return slope > 0 && search_line(slope);
   }
 
  private:
-  bool climb(double slope) {
+  bool search_line(double slope) {
     const Line line{[&](double length) {
                       move(direction_, length, trial_);
-                      return hill_(trial_, {});
+                      return objective_(trial_, {});
                     },
                     [&](double length) {
                       move(direction_, length, trial_);
-                      const double value = look(trial_, trial_gradient_);
+                      const double value = evaluate(trial_, trial_gradient_);
                       return SlopedPoint{{length, value}, dot(trial_gradient_, direction_)};
                     }};
     const double guess = last_rise_ > 0
                              ? std::min(1.01 * last_rise_ / slope, kFirstChange * 10 / largest_of(direction_))
                              : kFirstChange / largest_of(direction_);
-    const LinePoint top = climb_line(line, value_, slope, guess);
+    const LinePoint top = maximize_along(line, value_, slope, guess);
     if (top.length <= 0) return false;
     last_rise_ = top.length * slope;
     value_ = top.value;
@@ -68,16 +68,16 @@ class ConjugateGradient : public Climb {
   double last_rise_ = 0;  // along the tangent
 };
 
-class Lbfgs : public Climb {
+class Lbfgs : public Optimizer {
  public:
-  Lbfgs(Hill hill, std::vector<double> start, double reach)
-      : Climb(std::move(hill), std::move(start), reach), trial_(point_), trial_gradient_(gradient_) {}
+  Lbfgs(Objective objective, std::vector<double> start, double reach)
+      : Optimizer(std::move(objective), std::move(start), reach), trial_(point_), trial_gradient_(gradient_) {}
 
   bool step() override {
-    if (climb(direction())) return true;
+    if (search_line(direction())) return true;
     if (pairs_.empty()) return false;
     pairs_.clear();
-    return climb(direction());
+    return search_line(direction());
   }
 
  private:
@@ -105,20 +105,22 @@ class Lbfgs : public Climb {
   }
 
   /// Looks for a length where the value has risen enough and the slope has fallen enough (Wolfe's conditions).
-  bool climb(const std::vector<double>& direction) {
+  bool search_line(const std::vector<double>& direction) {
     constexpr double kRise = 1e-4, kFlatter = 0.9;
     const double slope = dot(gradient_, direction);
     if (!(slope > 0)) return false;
     double low = 0, low_value = value_, low_slope = slope, high = INFINITY, length = 1;
     bool risen = false;
-    for (int i = 0; i < kMostClimbTrials; ++i) {
+    for (int i = 0; i < kMaxTrials; ++i) {
       move(direction, length, trial_);
-      const double value = look(trial_, trial_gradient_);
+      const double value = evaluate(trial_, trial_gradient_);
       const double own_slope = dot(trial_gradient_, direction);
       if (!(value >= value_ + kRise * length * slope) || value < low_value) {
         high = length;
       } else if (own_slope > kFlatter * slope && !(length >= high)) {
-        low = length, low_value = value, low_slope = own_slope;
+        low = length;
+        low_value = value;
+        low_slope = own_slope;
         risen = true;
       } else {
         return accept(value);
@@ -127,7 +129,7 @@ class Lbfgs : public Climb {
     }
     if (!risen || low_value <= value_) return false;
     move(direction, low, trial_);
-    return accept(look(trial_, trial_gradient_));
+    return accept(evaluate(trial_, trial_gradient_));
   }
 
   /// The top of a parabola through the low point, kept away from both ends.
@@ -175,24 +177,28 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
-Climb::Climb(Hill hill, std::vector<double> start, double reach)
-    : hill_(std::move(hill)), start_(std::move(start)), point_(start_), gradient_(start_.size()), reach_(reach) {
-  value_ = look(point_, gradient_);
+Optimizer::Optimizer(Objective objective, std::vector<double> start, double reach)
+    : objective_(std::move(objective)),
+      start_(std::move(start)),
+      point_(start_),
+      gradient_(start_.size()),
+      reach_(reach) {
+  value_ = evaluate(point_, gradient_);
 }
 
-double Climb::steepness() const {
+double Optimizer::largest_slope() const {
   return largest_of(gradient_);
 }
 
-void Climb::move(std::span<const double> direction, double length, std::span<double> to) const {
+void Optimizer::move(std::span<const double> direction, double length, std::span<double> to) const {
   for (std::size_t i = 0; i < to.size(); ++i) {
     const double at = point_[i] + length * direction[i];
     to[i] = at > start_[i] + reach_ ? start_[i] + reach_ : at < start_[i] - reach_ ? start_[i] - reach_ : at;
   }
 }
 
-double Climb::look(std::span<const double> point, std::span<double> gradient) const {
-  const double value = hill_(point, gradient);
+double Optimizer::evaluate(std::span<const double> point, std::span<double> gradient) const {
+  const double value = objective_(point, gradient);
   for (std::size_t i = 0; i < point.size(); ++i) {
     const double off = point[i] - start_[i];
     if ((off >= reach_ && gradient[i] > 0) || (off <= -reach_ && gradient[i] < 0)) gradient[i] = 0;
@@ -200,9 +206,10 @@ double Climb::look(std::span<const double> point, std::span<double> gradient) co
   return value;
 }
 
-std::unique_ptr<Climb> make_climb(ClimbMethod method, Hill hill, std::vector<double> start, double reach) {
-  if (method == ClimbMethod::kLbfgs) return std::make_unique<Lbfgs>(std::move(hill), std::move(start), reach);
-  return std::make_unique<ConjugateGradient>(std::move(hill), std::move(start), reach);
+std::unique_ptr<Optimizer> make_optimizer(OptimizerMethod method, Objective objective, std::vector<double> start,
+                                          double reach) {
+  if (method == OptimizerMethod::kLbfgs) return std::make_unique<Lbfgs>(std::move(objective), std::move(start), reach);
+  return std::make_unique<ConjugateGradient>(std::move(objective), std::move(start), reach);
 }
 
 }  // namespace tanager::internal

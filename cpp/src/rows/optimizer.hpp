@@ -1,4 +1,4 @@
-// Climbing a smooth function of many parameters, step by step.
+// Maximizes a smooth function of many parameters, step by step.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 namespace tanager::internal {
 
 /// The value at a point; unless it is empty, `gradient` gets the derivatives.
-using Hill = std::function<double(std::span<const double> point, std::span<double> gradient)>;
+using Objective = std::function<double(std::span<const double> point, std::span<double> gradient)>;
 
-/// A climb that goes one step at a time, uphill always. No coordinate goes farther than `reach` from the start: what
+/// Takes one step at a time, each to a greater value. No coordinate goes farther than `reach` from the start: what
 /// would lead out is taken off the gradient.
-class Climb {
+class Optimizer {
  public:
-  Climb(Hill hill, std::vector<double> start, double reach);
-  virtual ~Climb() = default;
+  Optimizer(Objective objective, std::vector<double> start, double reach);
+  virtual ~Optimizer() = default;
 
   const std::vector<double>& point() const { return point_; }
   double value() const { return value_; }
   /// The steepest slope along any one parameter.
-  double steepness() const;
+  double largest_slope() const;
   /// False if no step up was found: the top is reached as far as rounding can tell.
   virtual bool step() = 0;
 
@@ -33,15 +33,16 @@ class Climb {
   /// The point so far along a direction, within reach.
   void move(std::span<const double> direction, double length, std::span<double> to) const;
   /// Value and gradient at a point, the latter without what would lead out of reach.
-  double look(std::span<const double> point, std::span<double> gradient) const;
+  double evaluate(std::span<const double> point, std::span<double> gradient) const;
 
-  Hill hill_;
+  Objective objective_;
   std::vector<double> start_, point_, gradient_;
   double reach_;
   double value_ = 0;
 };
 
-std::unique_ptr<Climb> make_climb(ClimbMethod method, Hill hill, std::vector<double> start, double reach);
+std::unique_ptr<Optimizer> make_optimizer(OptimizerMethod method, Objective objective, std::vector<double> start,
+                                          double reach);
 
 double dot(std::span<const double> a, std::span<const double> b);
 

@@ -49,10 +49,10 @@ std::size_t piece_rows(std::size_t rows, std::size_t least, std::size_t cells) {
 }
 
 /// ln of the sum of e^x, and the weights of derivatives of x[truth] less that.
-double judge_row(std::span<double> logs, std::size_t truth, double weight, RowJudgment& judgment) {
+double evaluate_row(std::span<double> logs, std::size_t truth, double weight, RowEvaluation& evaluation) {
   const auto best = static_cast<std::size_t>(std::ranges::max_element(logs) - logs.begin());
   const double largest = logs[best], own = logs[truth];
-  if (best != truth) judgment.wrong += weight;
+  if (best != truth) evaluation.wrong += weight;
   if (own == kMinusInfinity) {  // the given class prior says that there is no such row: nothing can help
     std::ranges::fill(logs, 0.0);
     return 0;
@@ -75,20 +75,21 @@ class RowLikelihood::State {
   double total_weight() const { return total_weight_; }
   const std::vector<double>& class_prior() const { return class_prior_; }
   /// Counts are added where there is room for them.
-  RowJudgment count(std::span<const double> probabilities, std::span<const double> logs, std::span<double> counts,
-                    int threads) const;
+  RowEvaluation count(std::span<const double> probabilities, std::span<const double> logs, std::span<double> counts,
+                      int threads) const;
   void check_size(std::size_t n, const char* what) const;
 
  private:
   void check(const Dataset& data) const;
   void split_rows(const Dataset& data);
   void count_observed(const Dataset& data);
-  RowJudgment judge_complete(std::span<const double> logs, std::span<double> sums, int threads) const;
-  RowJudgment judge_incomplete(std::span<const double> probabilities, std::span<const double> logs,
-                               std::span<double> sums, int threads) const;
-  RowJudgment judge_forest(std::span<const double> probabilities, std::span<const double> logs, std::size_t begin,
-                           std::size_t end, std::span<double> sums) const;
-  RowJudgment judge_any(const InferenceTables& tables, std::size_t begin, std::size_t end, FamilyTables& sums) const;
+  RowEvaluation evaluate_complete(std::span<const double> logs, std::span<double> sums, int threads) const;
+  RowEvaluation evaluate_incomplete(std::span<const double> probabilities, std::span<const double> logs,
+                                    std::span<double> sums, int threads) const;
+  RowEvaluation evaluate_forest(std::span<const double> probabilities, std::span<const double> logs, std::size_t begin,
+                                std::size_t end, std::span<double> sums) const;
+  RowEvaluation evaluate_any(const InferenceTables& tables, std::size_t begin, std::size_t end,
+                             FamilyTables& sums) const;
   InferenceTables inference_tables(std::span<const double> probabilities, std::span<const double> logs) const;
 
   SoftmaxFamilies families_;
@@ -161,7 +162,7 @@ void RowLikelihood::State::split_rows(const Dataset& data) {
 /// complete.
 void RowLikelihood::State::count_observed(const Dataset& data) {
   observed_.assign(families_.n_expanded(), 0.0);
-  const std::size_t s = families_.n_classes();
+  const std::size_t n_classes = families_.n_classes();
   const bool forest = Forest::fits(families_.structure());
   for (const FamilyBlock& block : families_.blocks()) {
     double* cells = observed_.data() + block.expanded;
@@ -172,7 +173,7 @@ void RowLikelihood::State::count_observed(const Dataset& data) {
         if (value == kMissing) return;
         cell = cell * families_.cardinalities()[f] + value;
       }
-      cells[cell * s + data.target()[row]] += data.is_weighted() ? data.weights()[row] : 1.0;
+      cells[cell * n_classes + data.target()[row]] += data.is_weighted() ? data.weights()[row] : 1.0;
     };
     if (forest)
       for (std::size_t row = 0; row < data.n_rows(); ++row) add(row);
@@ -181,8 +182,8 @@ void RowLikelihood::State::count_observed(const Dataset& data) {
   }
 }
 
-RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, std::span<const double> logs,
-                                        std::span<double> counts, int threads) const {
+RowEvaluation RowLikelihood::State::count(std::span<const double> probabilities, std::span<const double> logs,
+                                          std::span<double> counts, int threads) const {
   const std::size_t size = families_.n_expanded();
   std::vector<double> wide_probabilities, wide_logs(size), sums(counts.empty() ? 0 : size, 0.0);
   families_.expand(logs, wide_logs);
@@ -190,71 +191,72 @@ RowJudgment RowLikelihood::State::count(std::span<const double> probabilities, s
   const std::size_t of_class = families_.blocks().back().expanded;
   const bool drops_class = goal_ == RowGoal::kLikelihood && !class_prior_.empty();
   if (drops_class) std::ranges::fill(std::span(wide_logs).subspan(of_class), 0.0);
-  RowJudgment judgment;
-  if (complete_) judgment = judge_complete(wide_logs, sums, threads);
+  RowEvaluation evaluation;
+  if (complete_) evaluation = evaluate_complete(wide_logs, sums, threads);
   for (std::size_t i = 0; i < observed_.size(); ++i) {
     if (observed_[i] == 0) continue;  // ln 0 may stand beside it
-    judgment.value += observed_[i] * wide_logs[i];
+    evaluation.value += observed_[i] * wide_logs[i];
     if (!sums.empty()) sums[i] += observed_[i];
   }
   if (!incomplete_rows_.empty()) {
     wide_probabilities.resize(size);
     families_.expand(probabilities, wide_probabilities);
     if (drops_class) std::ranges::fill(std::span(wide_probabilities).subspan(of_class), 1.0);
-    const RowJudgment more = judge_incomplete(wide_probabilities, wide_logs, sums, threads);
-    judgment.value += more.value;
-    judgment.wrong += more.wrong;
+    const RowEvaluation more = evaluate_incomplete(wide_probabilities, wide_logs, sums, threads);
+    evaluation.value += more.value;
+    evaluation.wrong += more.wrong;
   }
-  if (counts.empty()) return judgment;
+  if (counts.empty()) return evaluation;
   families_.contract(sums, counts);
   if (!class_prior_.empty()) std::ranges::fill(counts.subspan(families_.blocks().back().offset), 0.0);
-  return judgment;
+  return evaluation;
 }
 
-RowJudgment RowLikelihood::State::judge_complete(std::span<const double> logs, std::span<double> sums,
-                                                 int threads) const {
+RowEvaluation RowLikelihood::State::evaluate_complete(std::span<const double> logs, std::span<double> sums,
+                                                      int threads) const {
   const std::size_t rows = complete_->n_rows(), cells = sums.empty() ? 0 : complete_->n_cells();
   const std::size_t piece = piece_rows(rows, kLeastCompleteRows, complete_->n_cells());
   const std::vector<double> joined = complete_->joined(logs);
-  std::vector<RowJudgment> judged((rows + piece - 1) / piece);
-  std::vector<double> slopes(judged.size() * cells, 0.0);
+  std::vector<RowEvaluation> evaluations((rows + piece - 1) / piece);
+  std::vector<double> slopes(evaluations.size() * cells, 0.0);
   const Isa isa = best_isa();
   parallel_for(rows, piece, worthwhile(threads, complete_->cost()), [&](std::size_t begin, std::size_t end) {
     const std::size_t at = begin / piece;
-    judged[at] = complete_->judge(joined, begin, end, std::span(slopes).subspan(at * cells, cells), isa);
+    evaluations[at] = complete_->evaluate(joined, begin, end, std::span(slopes).subspan(at * cells, cells), isa);
   });
-  RowJudgment judgment;
-  for (std::size_t at = 0; at < judged.size(); ++at) {
-    judgment.value += judged[at].value;
-    judgment.wrong += judged[at].wrong;
+  RowEvaluation evaluation;
+  for (std::size_t at = 0; at < evaluations.size(); ++at) {
+    evaluation.value += evaluations[at].value;
+    evaluation.wrong += evaluations[at].wrong;
     for (std::size_t i = 0; at > 0 && i < cells; ++i) slopes[i] += slopes[at * cells + i];
   }
   if (!slopes.empty()) complete_->split(std::span(slopes).first(cells), sums);
-  return judgment;
+  return evaluation;
 }
 
-RowJudgment RowLikelihood::State::judge_incomplete(std::span<const double> probabilities, std::span<const double> logs,
-                                                   std::span<double> sums, int threads) const {
+RowEvaluation RowLikelihood::State::evaluate_incomplete(std::span<const double> probabilities,
+                                                        std::span<const double> logs, std::span<double> sums,
+                                                        int threads) const {
   const std::size_t rows = incomplete_rows_.size(), cells = sums.size();
   const std::size_t piece = piece_rows(rows, kLeastIncompleteRows, families_.n_expanded());
-  std::vector<RowJudgment> judged((rows + piece - 1) / piece);
+  std::vector<RowEvaluation> evaluations((rows + piece - 1) / piece);
   std::optional<InferenceTables> tables;
   if (inference_) tables = inference_tables(probabilities, logs);
-  std::vector<double> slopes(inference_ ? 0 : judged.size() * cells, 0.0);
-  std::vector<FamilyTables> any(inference_ && cells > 0 ? judged.size() : 0);
+  std::vector<double> slopes(inference_ ? 0 : evaluations.size() * cells, 0.0);
+  std::vector<FamilyTables> any(inference_ && cells > 0 ? evaluations.size() : 0);
   const std::size_t cost = rows * families_.blocks().size() * families_.n_classes() * 4;
   parallel_for(rows, piece, worthwhile(threads, cost), [&](std::size_t begin, std::size_t end) {
     const std::size_t at = begin / piece;
     FamilyTables none;
     if (!any.empty()) any[at] = inference_->zero_tables();
-    judged[at] = inference_
-                     ? judge_any(*tables, begin, end, any.empty() ? none : any[at])
-                     : judge_forest(probabilities, logs, begin, end, std::span(slopes).subspan(at * cells, cells));
+    evaluations[at] =
+        inference_ ? evaluate_any(*tables, begin, end, any.empty() ? none : any[at])
+                   : evaluate_forest(probabilities, logs, begin, end, std::span(slopes).subspan(at * cells, cells));
   });
-  RowJudgment judgment;
-  for (std::size_t at = 0; at < judged.size(); ++at) {
-    judgment.value += judged[at].value;
-    judgment.wrong += judged[at].wrong;
+  RowEvaluation evaluation;
+  for (std::size_t at = 0; at < evaluations.size(); ++at) {
+    evaluation.value += evaluations[at].value;
+    evaluation.wrong += evaluations[at].wrong;
     if (cells == 0) continue;
     if (!inference_)
       for (std::size_t i = 0; i < cells; ++i) sums[i] += slopes[at * cells + i];
@@ -263,15 +265,15 @@ RowJudgment RowLikelihood::State::judge_incomplete(std::span<const double> proba
         for (std::size_t i = 0; i < any[at][block.feature].size(); ++i)
           sums[block.expanded + i] += any[at][block.feature][i];
   }
-  return judgment;
+  return evaluation;
 }
 
-RowJudgment RowLikelihood::State::judge_forest(std::span<const double> probabilities, std::span<const double> logs,
-                                               std::size_t begin, std::size_t end, std::span<double> sums) const {
-  const std::size_t n = families_.cardinalities().size(), s = families_.n_classes();
+RowEvaluation RowLikelihood::State::evaluate_forest(std::span<const double> probabilities, std::span<const double> logs,
+                                                    std::size_t begin, std::size_t end, std::span<double> sums) const {
+  const std::size_t n = families_.cardinalities().size(), n_classes = families_.n_classes();
   ScaledMessages messages(*forest_, families_, probabilities, logs, sums);
-  std::vector<double> joint(s);
-  RowJudgment judgment;
+  std::vector<double> joint(n_classes);
+  RowEvaluation evaluation;
   for (std::size_t row = begin; row < end; ++row) {
     const Code* codes = codes_.data() + row * n;
     const double weight = weights_[row];
@@ -279,28 +281,28 @@ RowJudgment RowLikelihood::State::judge_forest(std::span<const double> probabili
       joint[0] = 0;
       messages.set_classes(classes_[row], 1, joint.data());
       forest_->collect<1>(codes, false, messages);
-      judgment.value += weight * joint[0];
+      evaluation.value += weight * joint[0];
       if (!sums.empty()) forest_->spread<1>(codes, false, &weight, messages);
       continue;
     }
     std::ranges::fill(joint, 0.0);
-    messages.set_classes(0, s, joint.data());
-    with_classes(s, [&](auto n) {
+    messages.set_classes(0, n_classes, joint.data());
+    with_classes(n_classes, [&](auto n) {
       constexpr std::size_t kClasses = decltype(n)::value;
       forest_->collect<kClasses>(codes, true, messages);
-      judgment.value += judge_row(joint, classes_[row], weight, judgment);
+      evaluation.value += evaluate_row(joint, classes_[row], weight, evaluation);
       if (!sums.empty()) forest_->spread<kClasses>(codes, true, joint.data(), messages);
     });
   }
-  return judgment;
+  return evaluation;
 }
 
-RowJudgment RowLikelihood::State::judge_any(const InferenceTables& tables, std::size_t begin, std::size_t end,
-                                            FamilyTables& sums) const {
-  const std::size_t n = families_.cardinalities().size(), s = families_.n_classes();
+RowEvaluation RowLikelihood::State::evaluate_any(const InferenceTables& tables, std::size_t begin, std::size_t end,
+                                                 FamilyTables& sums) const {
+  const std::size_t n = families_.cardinalities().size(), n_classes = families_.n_classes();
   Inference::Workspace work;
-  std::vector<double> joint(s);
-  RowJudgment judgment;
+  std::vector<double> joint(n_classes);
+  RowEvaluation evaluation;
   for (std::size_t row = begin; row < end; ++row) {
     const std::span<const Code> codes(codes_.data() + row * n, n);
     if (sums.empty())
@@ -308,15 +310,15 @@ RowJudgment RowLikelihood::State::judge_any(const InferenceTables& tables, std::
     else
       inference_->collect(tables, codes, work, joint);
     if (goal_ == RowGoal::kLikelihood) {
-      judgment.value += weights_[row] * joint[classes_[row]];
+      evaluation.value += weights_[row] * joint[classes_[row]];
       std::ranges::fill(joint, 0.0);
       joint[classes_[row]] = weights_[row];
     } else {
-      judgment.value += judge_row(joint, classes_[row], weights_[row], judgment);
+      evaluation.value += evaluate_row(joint, classes_[row], weights_[row], evaluation);
     }
     if (!sums.empty()) inference_->add_family_posteriors(tables, joint, work, sums);
   }
-  return judgment;
+  return evaluation;
 }
 
 InferenceTables RowLikelihood::State::inference_tables(std::span<const double> probabilities,
@@ -370,17 +372,19 @@ Network RowLikelihood::network(std::span<const double> parameters) const {
   return state_->families().network(probabilities);
 }
 
-RowJudgment RowLikelihood::evaluate(std::span<const double> parameters, std::span<double> gradient, int threads) const {
+RowEvaluation RowLikelihood::evaluate(std::span<const double> parameters, std::span<double> gradient,
+                                      int threads) const {
   state_->check_size(parameters.size(), "parameters");
   if (!gradient.empty()) state_->check_size(gradient.size(), "derivatives");
   std::vector<double> probabilities(parameters.size()), logs(parameters.size());
   state_->families().normalize(parameters, probabilities, logs);
-  const RowJudgment judgment = state_->count(probabilities, logs, gradient, threads);
+  const RowEvaluation evaluation = state_->count(probabilities, logs, gradient, threads);
   if (!gradient.empty()) state_->families().to_gradient(probabilities, gradient);
-  return judgment;
+  return evaluation;
 }
 
-RowJudgment RowLikelihood::expect(std::span<const double> probabilities, std::span<double> counts, int threads) const {
+RowEvaluation RowLikelihood::expect(std::span<const double> probabilities, std::span<double> counts,
+                                    int threads) const {
   state_->check_size(probabilities.size(), "probabilities");
   if (!counts.empty()) state_->check_size(counts.size(), "counts");
   std::vector<double> logs(probabilities.size());

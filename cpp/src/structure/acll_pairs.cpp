@@ -165,18 +165,18 @@ void AcllPairs::weigh_row(std::size_t u, std::span<double> gains) const {
 std::pair<double, double> AcllPairs::gains_of_part(std::size_t u, std::size_t v, double observed) const {
   if (!(observed > 0)) return {0.0, 0.0};
   const auto cells = counts_.pair(u, v);
-  const std::size_t n_u = counts_.cardinalities()[u], n_v = counts_.cardinalities()[v], s = counts_.n_classes();
-  std::vector<double> of_u(n_u * s, 0.0), of_v(n_v * s, 0.0), turned(cells.size());
+  const std::size_t n_u = counts_.cardinalities()[u], n_v = counts_.cardinalities()[v], n_classes = counts_.n_classes();
+  std::vector<double> of_u(n_u * n_classes, 0.0), of_v(n_v * n_classes, 0.0), turned(cells.size());
   for (std::size_t j = 0; j < n_u; ++j)
     for (std::size_t k = 0; k < n_v; ++k)
-      for (std::size_t c = 0; c < s; ++c) {
-        const double count = cells[(j * n_v + k) * s + c];
-        of_u[j * s + c] += count;
-        of_v[k * s + c] += count;
-        turned[(k * n_u + j) * s + c] = count;
+      for (std::size_t c = 0; c < n_classes; ++c) {
+        const double count = cells[(j * n_v + k) * n_classes + c];
+        of_u[j * n_classes + c] += count;
+        of_v[k * n_classes + c] += count;
+        turned[(k * n_u + j) * n_classes + c] = count;
       }
   const auto score = [&](std::span<const double> part, std::size_t values) {
-    return acll_family_score(part, values, s, beta_, pseudo_counts_);
+    return acll_family_score(part, values, n_classes, beta_, pseudo_counts_);
   };
   const double scale = n_rows_ / observed;
   return {scale * (score(cells, n_v) - score(of_v, n_v)), scale * (score(turned, n_u) - score(of_u, n_u))};

@@ -186,17 +186,6 @@ TEST(a_sampler_draws_the_same_trees_in_any_parts) {
   CHECK(sampler.draw(0, 100, 6) != trees);
 }
 
-TEST(work_stops_when_told_to) {
-  const auto weights = EdgeWeights::from_logs(64, std::vector<double>(64 * 64, 0.0));
-  for (const int threads : {1, 3}) {
-    int asked = 0;
-    CHECK(edge_probabilities(weights, threads, [&] { return ++asked < 3; }).empty());
-    CHECK_EQ(asked, 3);
-    CHECK(std::isnan(tree_entropy(weights, threads, [] { return false; })));
-    CHECK_EQ(edge_probabilities(weights, threads, [] { return true; }).size(), 64u * 64u);
-  }
-}
-
 TEST(logarithms_become_weights_to_the_last_place) {
   // ln of 2^k is rounded: what it stands for is 2^k e^error, and the error is known from ln 2 in two parts.
   for (const double k : {3.0, -700.0, 20001.0, -1234567.0, 0x1p39 + 1}) {

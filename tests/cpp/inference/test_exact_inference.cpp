@@ -273,7 +273,7 @@ TEST(limits_that_cannot_be_kept_are_refused) {
     CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 2, limit), "expected max_cells from 1 to 4294967295, got ");
     CHECK_THROWS(InvalidInput, Queries(network, limit), "expected max_cells from 1 to 4294967295, got ");
   }
-  Queries(network, kMostCliqueCells).log_probability({{kMissing, 1}, {}});
+  CHECK(std::isfinite(Queries(network, kMostCliqueCells).log_probability({{kMissing, 1}, {}})));
   CHECK_THROWS(InvalidInput, Inference(structure, {2}, 2), "the number of values of 2 features, but got 1");
   CHECK_THROWS(InvalidInput, Inference(structure, {2, 0}, 2), "feature 1 must have 1 to 65534 values, but has 0");
   CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 0), "at least one class");
@@ -380,12 +380,12 @@ TEST(elimination_adds_few_edges) {
 }
 
 TEST(plans_are_kept_up_to_a_limit) {
-  PlanCache cache(200000);  // about half of the plans below
+  JunctionPlanCache cache(200000);  // about half of the plans below
   int made = 0;
   const auto make = [&](std::size_t offsets) {
     return [&made, offsets] {
       ++made;
-      Plan plan;
+      JunctionPlan plan;
       plan.offsets.resize(offsets);
       return plan;
     };

@@ -20,7 +20,7 @@ namespace {
 /// The message read_model refuses these bytes with; empty if it takes them. Anything but ModelFileError escapes.
 std::string refusal(const Bytes& bytes) {
   try {
-    read_model(bytes);
+    static_cast<void>(read_model(bytes));
   } catch (const ModelFileError& error) {
     return error.what();
   }
@@ -119,7 +119,7 @@ void use(const Model& model) {
     model.predictor().predict(row, Output::kPosterior, out);
   } catch (const InvalidInput&) {  // sums that are too large are refused
   }
-  if (model.n_classes() > 0) model.class_name(0);
+  if (model.n_classes() > 0) static_cast<void>(model.class_name(0));
 }
 
 /// Spoils a file, puts the checksum right and reads it: refused, or taken and usable. Returns whether it was taken.

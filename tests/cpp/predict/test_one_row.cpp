@@ -80,7 +80,7 @@ long allocations_with_scratch(const Predictor& predictor, const Rows& rows, Pred
     for (const auto& row : rows)
       for (const Output output : kOutputs) {
         predictor.predict(row, output, out, scratch);
-        predictor.predict_class(row, scratch);
+        static_cast<void>(predictor.predict_class(row, scratch));
       }
   };
   predict_all();

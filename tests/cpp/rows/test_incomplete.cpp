@@ -7,9 +7,9 @@
 
 #include "check.hpp"
 #include "incomplete_rows.hpp"
-#include "rows/climb.hpp"
 #include "rows/complete_rows.hpp"
 #include "rows/line_search.hpp"
+#include "rows/optimizer.hpp"
 #include "rows/softmax_families.hpp"
 #include "simd/cpu.hpp"
 #include "tanager/errors.hpp"
@@ -89,8 +89,8 @@ double joint(const Network& network, std::vector<Code> row, std::size_t c) {
   return p;
 }
 
-RowJudgment brute_force(const Network& network, const Dataset& data, RowGoal goal) {
-  RowJudgment judgment;
+RowEvaluation brute_force(const Network& network, const Dataset& data, RowGoal goal) {
+  RowEvaluation evaluation;
   for (std::size_t row = 0; row < data.n_rows(); ++row) {
     std::vector<Code> codes;
     for (std::size_t f = 0; f < data.n_features(); ++f) codes.push_back(data.feature(f)[row]);
@@ -99,10 +99,10 @@ RowJudgment brute_force(const Network& network, const Dataset& data, RowGoal goa
     for (std::size_t c = 0; c < data.n_classes(); ++c) total += p.emplace_back(joint(network, codes, c));
     const double weight = data.is_weighted() ? data.weights()[row] : 1.0;
     const Code truth = data.target()[row];
-    judgment.value += weight * std::log(goal == RowGoal::kLikelihood ? p[truth] : p[truth] / total);
-    if (std::ranges::max_element(p) - p.begin() != truth) judgment.wrong += weight;
+    evaluation.value += weight * std::log(goal == RowGoal::kLikelihood ? p[truth] : p[truth] / total);
+    if (std::ranges::max_element(p) - p.begin() != truth) evaluation.wrong += weight;
   }
-  return judgment;
+  return evaluation;
 }
 
 struct Case {
@@ -139,8 +139,8 @@ TEST(goals_are_those_of_whole_domains) {
     for (const RowGoal goal : {RowGoal::kLikelihood, RowGoal::kConditionalLikelihood}) {
       const RowLikelihood rows(it.structure, it.data, goal);
       const Network network = start_of(it);
-      const RowJudgment expected = brute_force(network, it.data, goal);
-      const RowJudgment found = rows.evaluate(rows.parameters(network));
+      const RowEvaluation expected = brute_force(network, it.data, goal);
+      const RowEvaluation found = rows.evaluate(rows.parameters(network));
       CHECK_NEAR(found.value, expected.value, 1e-9 * std::abs(expected.value) + 1e-9);
       if (goal == RowGoal::kConditionalLikelihood) CHECK_NEAR(found.wrong, expected.wrong, 1e-9);
     }
@@ -181,10 +181,10 @@ TEST(every_instruction_set_gives_the_same_bits) {
     families.expand(families.parameters(start_of({structure, data})), logs);
     const std::vector<double> cells = rows.joined(logs);
     std::vector<double> first(rows.n_cells()), slopes(rows.n_cells());
-    const RowJudgment expected = rows.judge(cells, 0, rows.n_rows(), first, Isa::kBaseline);
+    const RowEvaluation expected = rows.evaluate(cells, 0, rows.n_rows(), first, Isa::kBaseline);
     for (int isa = 1; isa <= static_cast<int>(supported_isa()); ++isa) {
       std::ranges::fill(slopes, 0.0);
-      const RowJudgment found = rows.judge(cells, 0, rows.n_rows(), slopes, static_cast<Isa>(isa));
+      const RowEvaluation found = rows.evaluate(cells, 0, rows.n_rows(), slopes, static_cast<Isa>(isa));
       CHECK_EQ(found.value, expected.value);
       CHECK_EQ(found.wrong, expected.wrong);
       CHECK(slopes == first);
@@ -200,7 +200,7 @@ TEST(results_do_not_depend_on_threads) {
   const RowLikelihood rows(structure, data, RowGoal::kConditionalLikelihood);
   const std::vector<double> point = rows.parameters(start_of({structure, data}));
   std::vector<double> one(point.size()), three(point.size());
-  const RowJudgment a = rows.evaluate(point, one, 1), b = rows.evaluate(point, three, 3);
+  const RowEvaluation a = rows.evaluate(point, one, 1), b = rows.evaluate(point, three, 3);
   CHECK_EQ(a.value, b.value);
   CHECK_EQ(a.wrong, b.wrong);
   CHECK(one == three);
@@ -232,7 +232,7 @@ TEST(em_never_falls_and_ends_where_apn_does) {
       const FitResult em = estimate_em(structure, data, {.alpha = alpha, .tol = 1e-11, .max_iter = 5000});
       for (std::size_t i = 1; i < em.training.size(); ++i) CHECK(em.training[i] >= em.training[i - 1] - 1e-9);
       CHECK(em.stop == FitStop::kConverged);
-      for (const ClimbMethod method : {ClimbMethod::kConjugateGradient, ClimbMethod::kLbfgs}) {
+      for (const OptimizerMethod method : {OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs}) {
         const FitResult apn =
             estimate_apn(structure, data, {.alpha = alpha, .method = method, .tol = 1e-9, .max_iter = 5000});
         CHECK_NEAR(apn.training.back(), em.training.back(), 1e-4);
@@ -241,10 +241,10 @@ TEST(em_never_falls_and_ends_where_apn_does) {
     }
 }
 
-TEST(both_climbs_reach_the_same_conditional_likelihood) {
+TEST(both_optimizers_reach_the_same_conditional_likelihood) {
   const Dataset data = chain_data(400, 0.0, 7);
   std::vector<double> ends;
-  for (const ClimbMethod method : {ClimbMethod::kConjugateGradient, ClimbMethod::kLbfgs}) {
+  for (const OptimizerMethod method : {OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs}) {
     const FitResult found = estimate_elr(kChain, data, {.method = method, .tol = 1e-9, .max_iter = 5000});
     CHECK(found.training.back() > found.training.front());
     ends.push_back(found.training.back());
@@ -254,10 +254,10 @@ TEST(both_climbs_reach_the_same_conditional_likelihood) {
   CHECK_NEAR(ends[0], ends[1], 1e-6 * std::abs(ends[0]));
 }
 
-TEST(rows_that_can_be_told_apart_end_the_climb_cleanly) {
+TEST(rows_that_can_be_told_apart_end_the_optimization_cleanly) {
   std::vector<std::uint8_t> x{0, 0, 1, 1}, y{0, 0, 1, 1};
   const Dataset data({Column(x, 2)}, Column(y, 2));
-  for (const ClimbMethod method : {ClimbMethod::kConjugateGradient, ClimbMethod::kLbfgs}) {
+  for (const OptimizerMethod method : {OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs}) {
     const FitResult found = estimate_elr(Structure::naive(1), data, {.method = method, .tol = 0, .max_iter = 100'000});
     CHECK(found.stop == FitStop::kConverged);
     CHECK(found.training.back() > -1e-10);
@@ -323,7 +323,7 @@ Line line_of(const std::function<double(double)>& value, const std::function<dou
   return {value, [=](double x) { return SlopedPoint{{x, value(x)}, slope(x)}; }};
 }
 
-TEST(lines_are_climbed_to_their_top) {
+TEST(lines_are_searched_for_their_maximum) {
   int calls = 0;
   const Line hump = line_of(
       [&](double x) {
@@ -331,37 +331,37 @@ TEST(lines_are_climbed_to_their_top) {
         return -(x - 3) * (x - 3);
       },
       [](double x) { return -2 * (x - 3); });
-  for (const double guess : {1e-6, 0.1, 3.0, 50.0}) CHECK_NEAR(climb_line(hump, -9.0, 6.0, guess).length, 3.0, 0.3);
+  for (const double guess : {1e-6, 0.1, 3.0, 50.0}) CHECK_NEAR(maximize_along(hump, -9.0, 6.0, guess).length, 3.0, 0.3);
   CHECK(calls < 60);
   calls = 0;
-  climb_line(hump, -9.0, 6.0, 2.0);
+  maximize_along(hump, -9.0, 6.0, 2.0);
   CHECK_EQ(calls, 2);  // a parabola's top is found at once
   // One that is anything but a parabola: steep at first, then long and flat, with its top at 10.
   const Line skew = line_of([](double x) { return std::log1p(100 * x) - 100 * x / 1001; },
                             [](double x) { return 100 / (1 + 100 * x) - 100.0 / 1001; });
   for (const double guess : {1e-4, 0.1, 3.0, 500.0}) {
-    const LinePoint top = climb_line(skew, 0.0, skew.look_at(0).slope, guess);
+    const LinePoint top = maximize_along(skew, 0.0, skew.point_at(0).slope, guess);
     CHECK(top.value > 0);
     CHECK_EQ(top.value, skew.value_at(top.length));
-    CHECK(std::abs(skew.look_at(top.length).slope) <= 0.1 * skew.look_at(0).slope);
+    CHECK(std::abs(skew.point_at(top.length).slope) <= 0.1 * skew.point_at(0).slope);
   }
   const Line flat = line_of([](double) { return 1.0; }, [](double) { return 0.0; });
-  CHECK_EQ(climb_line(flat, 1.0, 1e-20, 1.0).length, 0.0);
+  CHECK_EQ(maximize_along(flat, 1.0, 1e-20, 1.0).length, 0.0);
   const Line cliff = line_of([](double x) { return x > 0.5 ? std::nan("") : x; }, [](double) { return 1.0; });
-  CHECK(climb_line(cliff, 0.0, 1.0, 1.0).length > 0.0);
+  CHECK(maximize_along(cliff, 0.0, 1.0, 1.0).length > 0.0);
 }
 
-TEST(climbs_know_how_far_they_may_go) {
-  for (const ClimbMethod method : {ClimbMethod::kConjugateGradient, ClimbMethod::kLbfgs}) {
-    const Hill slope = [](std::span<const double> x, std::span<double> gradient) {
+TEST(optimizers_stay_within_reach) {
+  for (const OptimizerMethod method : {OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs}) {
+    const Objective slope = [](std::span<const double> x, std::span<double> gradient) {
       if (!gradient.empty()) gradient[0] = 1, gradient[1] = -2 * x[1];
       return x[0] - x[1] * x[1];
     };
-    const auto climb = make_climb(method, slope, {0.0, 3.0}, 5.0);
-    for (int i = 0; i < 50 && climb->step(); ++i) {
+    const auto optimizer = make_optimizer(method, slope, {0.0, 3.0}, 5.0);
+    for (int i = 0; i < 50 && optimizer->step(); ++i) {
     }
-    CHECK_NEAR(climb->point()[0], 5.0, 1e-9);
-    CHECK_NEAR(climb->point()[1], 0.0, 1e-3);
+    CHECK_NEAR(optimizer->point()[0], 5.0, 1e-9);
+    CHECK_NEAR(optimizer->point()[1], 0.0, 1e-3);
   }
 }
 

@@ -126,12 +126,17 @@ TEST(only_the_calling_thread_is_asked_whether_to_go_on) {
     seen.push_back(progress);
     return true;
   };
-  const FitResult result = estimate_elr(kChain, data, options, 4);
-  CHECK(seen.front().held_out && !seen.back().held_out);
-  for (const FitProgress& progress : seen) {
-    CHECK_EQ(progress.value,
-             progress.held_out ? result.held_out[progress.iterations] : result.training[progress.iterations]);
+  const std::vector<std::uint32_t> folds = options.fold_of_row;
+  for (const bool tuned : {true, false}) {
+    options.fold_of_row = tuned ? folds : std::vector<std::uint32_t>{};
+    seen.clear();
+    const FitResult result = estimate_elr(kChain, data, options, 4);
+    CHECK(seen.front().held_out == tuned);
+    for (const FitProgress& progress : seen)
+      CHECK_EQ(progress.value, (progress.held_out ? result.held_out : result.training)[progress.iterations]);
+    CHECK(seen.size() >= options.max_iter);
   }
+  options.fold_of_row = folds;
   // While it tunes, nothing is there to return but the initial estimate.
   options.keep_going = [](const FitProgress& progress) { return progress.iterations < 2; };
   const FitResult interrupted = estimate_elr(kChain, data, options, 4);

@@ -167,7 +167,7 @@ TEST(least_depths_are_those_of_the_whole_tree) {
     std::vector<std::uint32_t> expected(data.n_features(), 0);
     grow(data, rows, 1, deepest, expected);
     CategoricalTree tree(data, all_features(data), terms);
-    CHECK(tree.least_depths(rows, deepest, [](std::size_t) {}) == expected);
+    CHECK(tree.least_depths(rows, deepest) == expected);
   }
 }
 
@@ -186,8 +186,8 @@ TEST(a_tree_by_hand) {
   CHECK_EQ(split->feature, std::size_t{1});  // x1 = 0 leaves two rows to tell apart, x0 leaves three
   CHECK_EQ(split->value, Code{0});
   CHECK_NEAR(split->gain, 6 * std::log(6) - 5 * std::log(5) - 2 * std::log(2), 1e-12);
-  CHECK(tree.least_depths(rows, std::nullopt, [](std::size_t) {}) == (std::vector<std::uint32_t>{2, 1, 0, 0, 0}));
-  CHECK(tree.least_depths(rows, 1, [](std::size_t) {}) == (std::vector<std::uint32_t>{0, 1, 0, 0, 0}));
+  CHECK(tree.least_depths(rows, std::nullopt) == (std::vector<std::uint32_t>{2, 1, 0, 0, 0}));
+  CHECK(tree.least_depths(rows, 1) == (std::vector<std::uint32_t>{0, 1, 0, 0, 0}));
 }
 
 TEST(depths_do_not_depend_on_threads_and_do_on_the_seed) {
