@@ -64,7 +64,8 @@ class RowLikelihood {
 struct FitProgress {
   bool held_out = false;       ///< whether it tunes its number of iterations, on rows held out
   std::size_t iterations = 0;  ///< done so far
-  double value = 0;            ///< the last entry of FitResult::training, or of FitResult::held_out while it tunes
+  double value =
+      0;  ///< the last of FitResult::training, or of FitResult::held_out while it tunes; zero before the first
 };
 
 enum class FitStop { kConverged, kIterationLimit, kTuned, kInterrupted };
