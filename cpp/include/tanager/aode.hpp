@@ -12,7 +12,7 @@
 namespace tanager {
 
 /// Averaged one-dependence estimators (Webb, Boughton and Wang 2005): one model per feature, in which that feature (the
-/// super-parent) and the class are the parents of all others, and the average of what these models say:
+/// super-parent) and the class are the parents of all others, and the average of their predictions:
 ///
 ///     P(c, x) = mean over p of P(c) P(x_p | c) prod_{i != p} P(x_i | x_p, c)
 ///
@@ -20,8 +20,8 @@ namespace tanager {
 class Aode {
  public:
   /// `singles` are P(f | class), one feature after the other, each [value][class]. `pairs` are P(child | parent,
-  /// class): [parent][value of the parent][child other than the parent][value of the child][class]. `value_counts` says
-  /// how much weight every value of every feature had in learning, one feature after the other. Throws InvalidInput if
+  /// class): [parent][value of the parent][child other than the parent][value of the child][class]. `value_counts` are
+  /// the training weights of every value of every feature, one feature after the other. Throws InvalidInput if
   /// a size is wrong, a number is not a probability, or a distribution does not sum to one.
   Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_probabilities, std::vector<double> singles,
        std::vector<double> pairs, std::vector<double> value_counts, double min_count = 0);
@@ -36,10 +36,10 @@ class Aode {
   [[nodiscard]] std::span<const double> single(std::size_t feature) const;
   /// P(child | value of the parent, class): [value of the child][class]
   [[nodiscard]] std::span<const double> pair(std::size_t parent, std::size_t value, std::size_t child) const;
-  /// The weight that every value of a feature had in learning.
+  /// The training weight of every value of a feature.
   [[nodiscard]] std::span<const double> value_counts(std::size_t feature) const;
   /// A feature is super-parent for a row only if its value there was seen in rows of at least this weight; a row
-  /// without any such feature is left to naive Bayes. Zero: every feature always is, and summed out where missing.
+  /// without any such feature is predicted by naive Bayes. Zero: every feature always is, and marginalized if missing.
   [[nodiscard]] double min_count() const { return tables_->min_count; }
   /// Free parameters of all models together.
   [[nodiscard]] std::uint64_t n_parameters() const;
@@ -64,7 +64,7 @@ class Aode {
 };
 
 struct AodeOptions {
-  /// Added to every count. Zero gives maximum likelihood; where nothing was seen the distribution is then uniform.
+  /// Added to every count. Zero gives maximum likelihood; distributions without any counts are then uniform.
   double alpha = 1.0;
   /// See Aode::min_count.
   double min_count = 0;
@@ -76,8 +76,8 @@ struct AodeOptions {
 /// the counts have no pairs, or the tables would be too large.
 [[nodiscard]] Aode learn_aode(const CountSet& counts, const AodeOptions& options = {});
 
-/// The averaged models made ready for speed. A missing feature is summed out of every model exactly; nothing
-/// underflows, however many features there are. Immutable and safe to share between threads.
+/// Fast prediction with the averaged models. A missing feature is marginalized exactly in every model; nothing
+/// underflows, with any number of features. Immutable and safe to share between threads.
 class AodePredictor : public Predictor {
  public:
   explicit AodePredictor(const Aode& aode);

@@ -17,7 +17,7 @@ struct Family {
   bool operator==(const Family&) const = default;
 };
 
-/// A family cannot have more feature parents than this: with two values each, tables end at 28 of them anyway.
+/// Maximum number of feature parents of a family. With two values each, kMaxTableCells allows fewer than 28.
 inline constexpr std::size_t kMaxParents = 64;
 
 /// Maximum number of cells of a table.
@@ -35,16 +35,16 @@ struct CountTable {
 
 /// Which tables a CountSet holds besides the class counts and every feature with the class.
 enum class CountScope {
-  kSingles,  ///< nothing more: all that naive Bayes needs
-  kPairs     ///< every pair of features with the class: all that one-dependence structures need
+  kSingles,  ///< nothing more: sufficient for naive Bayes
+  kPairs     ///< every pair of features with the class: sufficient for one-dependence structures
 };
 
-/// How each value of a variable moves when its list of values changes: new code of every old code.
+/// How the codes of a variable change with its list of values: the new code of every old code.
 using Recoding = std::vector<Code>;
 
-/// The counts that learning works from. Sets over the same variables add (streams, clusters) and subtract (folds).
-/// A row counts in a table if the table's features are all observed in it (available cases). Threads may read one at
-/// the same time, but not while another changes it.
+/// The counts that classifiers are learned from. Sets over the same variables add (streams, clusters) and subtract
+/// (folds). A row counts in a table if the table's features are all observed in it (available cases). Several threads
+/// may read a set at once while none changes it.
 class CountSet {
  public:
   /// All counts zero. Throws InvalidInput, naming the features and the size, if a table or the set is too large.
@@ -56,7 +56,7 @@ class CountSet {
   [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
   [[nodiscard]] CountScope scope() const { return scope_; }
   [[nodiscard]] const std::vector<Family>& families() const { return families_; }
-  /// Sum of the weights of all rows; the number of rows where they have none.
+  /// Sum of the weights of all rows; without weights, their number.
   [[nodiscard]] double n_rows() const;
 
   [[nodiscard]] std::span<const double> class_counts() const { return class_counts_; }
@@ -71,12 +71,12 @@ class CountSet {
   [[nodiscard]] std::span<const double> family(std::size_t i) const;
   std::span<double> family(std::size_t i);
 
-  /// All cells but those of the class: single features, then pairs (0,1), (0,2), ..., (1,2), ..., then families().
+  /// All cells except those of the class: single features, then pairs (0,1), (0,2), ..., (1,2), ..., then families().
   [[nodiscard]] std::span<const double> cells() const { return cells_; }
   std::span<double> cells() { return cells_; }
 
-  /// Counts of any family this set can answer for: no parents, one parent with kPairs, or one of families().
-  /// Throws InvalidInput for any other.
+  /// Counts of a family that this set contains: no parents, one parent with kPairs, or one of families().
+  /// Throws InvalidInput otherwise.
   [[nodiscard]] CountTable table(const Family& family) const;
   [[nodiscard]] bool can_answer(const Family& family) const;
 
@@ -88,8 +88,8 @@ class CountSet {
   [[nodiscard]] CountSet recoded(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                                  const std::vector<Recoding>& features, const Recoding& classes) const;
 
-  /// The same counts after values have been joined or dropped. Values that move to the same code add up; kMissing drops
-  /// a value, as if its cells had been missing, and a class with its rows. An empty recoding leaves a variable alone.
+  /// The same counts after values have been merged or dropped. Values with the same new code add up; kMissing drops
+  /// a value, as if it had been missing, and a class with its rows. An empty recoding leaves a variable unchanged.
   [[nodiscard]] CountSet merged(std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                                 const std::vector<Recoding>& features, const Recoding& classes) const;
 
@@ -107,21 +107,21 @@ class CountSet {
   std::vector<std::size_t> family_offsets_;  // families + 1
 };
 
-/// Counts a whole data set in one pass. The result does not depend on the number of threads.
+/// Counts a dataset in one pass. The result does not depend on the number of threads.
 [[nodiscard]] CountSet count(const Dataset& data, CountScope scope, const std::vector<Family>& families = {},
                              int threads = 1);
 
-/// Adds the rows of a data set to counts over the same variables. Parts of a table, added in the order of their rows,
-/// give what all rows at once give, to the last bit: weights, too, add up row by row. Throws InvalidInput if
+/// Adds the rows of a dataset to counts over the same variables. Parts of a dataset, added in the order of their rows,
+/// give the same bits as all rows at once: weights, too, add up row by row. Throws InvalidInput if
 /// cardinalities or the number of classes differ.
 void count_into(const Dataset& data, CountSet& counts, int threads = 1);
 
-/// Counts of other families in the rows that `counts` came from: those of the class and of single features are taken
-/// from there where they are whole, and only the families are counted. The same as `count` with kSingles.
+/// Counts of other families in the rows of `counts`: those of the class and of single features are taken from there
+/// where they are integers, and only the families are counted. The same as `count` with kSingles.
 [[nodiscard]] CountSet count_families(const Dataset& data, const CountSet& counts, const std::vector<Family>& families,
                                       int threads = 1);
 
-/// Counts of one family, on its own.
+/// Counts of one family alone.
 [[nodiscard]] CountTable count_family(const Dataset& data, const Family& family);
 
 /// Number of cells of a family's table, class included. Throws InvalidInput, naming child, parents and size, above

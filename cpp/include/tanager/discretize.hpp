@@ -10,13 +10,13 @@
 namespace tanager {
 
 /// A view of numbers anywhere in memory, a fixed number of bytes apart: an array, or one column of a table in either
-/// order. NaN means missing. The memory must outlive the view. Immutable and safe to share
-/// between threads.
+/// order. NaN means missing. The memory must outlive the view. Safe to share between threads while the memory does not
+/// change.
 class NumberColumn {
  public:
   NumberColumn(std::span<const double> values);  // NOLINT: implicit on purpose, an array is a column
   NumberColumn(std::span<const float> values);   // NOLINT
-  /// `step` is in bytes and may be negative or no multiple of the size of a number.
+  /// `step` is in bytes and may be negative, and need not be a multiple of the size of a number.
   NumberColumn(const double* first, std::ptrdiff_t step, std::size_t size);
   NumberColumn(const float* first, std::ptrdiff_t step, std::size_t size);
 
@@ -32,19 +32,19 @@ class NumberColumn {
 };
 
 // Cut points c[0] < c[1] < ... split the numbers into bins; bin i holds c[i-1] < x <= c[i]. All functions below ignore
-// missing numbers and rows of weight zero, and put a cut half-way between the two neighboring values it separates.
-// Empty weights mean that every row weighs one; a whole weight w acts exactly as w copies of the row. They throw
+// missing numbers and rows of weight zero, and place a cut half-way between the two neighboring values it separates.
+// Empty weights mean that every row has weight one; an integer weight w acts exactly as w copies of the row. They throw
 // InvalidInput for an infinite number, a weight that is negative or not finite, and sizes that differ.
 
 /// A variable of kMaxValues values has at most this many cuts between them.
 inline constexpr std::size_t kMaxCuts = kMaxValues - 1;
 
 /// Recursive minimal-entropy partition under the MDL stopping rule (Fayyad and Irani, 1993). Of cuts equally good the
-/// lowest is taken. Total weights below two pay for a cut as if they were two.
+/// lowest is taken. A total weight below two is penalized as two.
 [[nodiscard]] std::vector<double> mdl_cuts(const NumberColumn& x, const Column& classes,
                                            std::span<const double> weights = {});
 
-/// The cuts nearest to equal weight in every bin; equal values are never parted, so heavy ties give fewer bins.
+/// The cuts nearest to equal weight in every bin; equal values are never separated, so heavy ties give fewer bins.
 [[nodiscard]] std::vector<double> equal_frequency_cuts(const NumberColumn& x, std::size_t bins,
                                                        std::span<const double> weights = {});
 
@@ -52,7 +52,7 @@ inline constexpr std::size_t kMaxCuts = kMaxValues - 1;
 [[nodiscard]] std::vector<double> equal_width_cuts(const NumberColumn& x, std::size_t bins,
                                                    std::span<const double> weights = {});
 
-/// The same for every column of a table, on up to `threads` threads.
+/// The same for several columns, on up to `threads` threads.
 [[nodiscard]] std::vector<std::vector<double>> mdl_cuts(std::span<const NumberColumn> columns, const Column& classes,
                                                         std::span<const double> weights = {}, int threads = 1);
 [[nodiscard]] std::vector<std::vector<double>> equal_frequency_cuts(std::span<const NumberColumn> columns,

@@ -1,5 +1,5 @@
-// Tables to codes: columns of numbers, as they lie in memory, by the code books that say which number has which code;
-// and columns of strings to numbers, of which the caller makes codes.
+// Columns of numbers to codes, by code books that map numbers to codes; and columns of strings to numbers, which the
+// caller maps to codes.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ namespace internal {
 class IntegerIndex;
 }
 
-/// Integers to codes. Keeps a range, a table or a hash index, whichever answers fastest. Immutable and safe to share
+/// Maps integers to codes by a range, a table or a hash index, whichever is fastest. Immutable and safe to share
 /// between threads.
 class CodeBook {
  public:
   enum class Kind { kRange, kTable, kHash };
 
-  /// The keys of codes 0, 1, .... Throws InvalidInput if a key comes twice or there are more than kMaxValues.
+  /// The keys of codes 0, 1, .... Throws InvalidInput if a key occurs twice or there are more than kMaxValues.
   explicit CodeBook(std::span<const std::int64_t> keys);
   /// Key `i` has the given code, which may be kMissing; several keys may share one. `n_codes` sets the width.
   [[nodiscard]] static CodeBook from_table(std::vector<Code> codes, std::uint32_t n_codes);
@@ -56,7 +56,7 @@ class CodeBook {
 
 enum class IntegerType { kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64 };
 
-/// A table of integers: cell (i, j) is at data + i * row_stride + j * column_stride, in bytes, and aligned for its
+/// A matrix of integers: element (i, j) is at data + i * row_stride + j * column_stride, in bytes, and aligned for its
 /// type.
 struct IntegerMatrix {
   const void* data = nullptr;
@@ -78,10 +78,10 @@ struct CodeBuffer {
                                                                        std::span<const std::size_t> columns,
                                                                        int threads = 1);
 
-/// The distinct integers of about 4,000 rows spread over the table: a cheap guess at what all of it holds.
+/// The distinct integers of about 4,000 rows spread over the matrix: a cheap estimate of all its integers.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> sampled_integers(const IntegerMatrix& matrix);
 
-/// Encodes all columns, column j by books[j] into out[j], which must be as wide as the book says. Integers without a
+/// Encodes all columns, column j by books[j] into out[j], which must have the width of the book. Integers without a
 /// code become missing; returns for every column whether there were any.
 std::vector<std::uint8_t> encode_integers(const IntegerMatrix& matrix, std::span<const CodeBook* const> books,
                                           std::span<const CodeBuffer> out, int threads = 1);
@@ -94,7 +94,7 @@ struct FloatColumn {
   std::ptrdiff_t stride = 0;
 };
 
-/// A table of floating-point numbers, laid out as in IntegerMatrix.
+/// A matrix of floating-point numbers, laid out as in IntegerMatrix.
 template <class Float>
 struct FloatMatrix {
   const void* data = nullptr;
@@ -117,9 +117,9 @@ void encode_intervals(const FloatMatrix<Float>& matrix, std::span<const std::vec
 template <class Float>
 [[nodiscard]] std::vector<double> distinct_floats(const FloatColumn<Float>& column);
 
-/// What the keys of a book are.
+/// The meaning of the keys of a book.
 enum class FloatKeys {
-  kWhole,   ///< integers: a number matches if it is whole
+  kWhole,   ///< integers: a number matches if it is an integer
   kPattern  ///< float_key of the categories
 };
 
@@ -133,11 +133,12 @@ bool encode_floats(const FloatColumn<Float>& column, const CodeBook& book, Float
 std::vector<std::int64_t> number_fixed_strings(const char* data, std::ptrdiff_t stride, std::size_t size,
                                                std::span<std::int32_t> numbers);
 
-/// A column of strings that a data frame hands over through the Arrow C data interface, in one or more chunks, kept
+/// A column of strings that a data frame provides through the Arrow C data interface, in one or more chunks, kept
 /// alive as long as this object. Immutable and safe to share between threads.
 class ArrowStrings {
  public:
-  /// Takes the stream's chunks over and releases the stream. Throws InvalidInput if it fails or does not hold strings.
+  /// Takes ownership of the stream's chunks and releases the stream. Throws InvalidInput if it fails or does not hold
+  /// strings.
   explicit ArrowStrings(ArrowArrayStream& stream);
   ~ArrowStrings();
   ArrowStrings(const ArrowStrings&) = delete;

@@ -17,19 +17,19 @@
 
 namespace tanager {
 
-/// Base of everything tanager throws on purpose.
+/// Base of all exceptions that tanager throws itself.
 class TANAGER_EXCEPTION Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The caller's data or settings cannot be used; the message says what was expected and what came.
+/// The caller's data or settings are invalid; the message states what was expected and what was given.
 class TANAGER_EXCEPTION InvalidInput : public Error {
  public:
   using Error::Error;
 };
 
-/// Exact inference would have to hold too many features together; the message names them by their indices.
+/// Exact inference would need a clique of too many features; the message names them by their indices.
 class TANAGER_EXCEPTION CliqueTooLarge : public InvalidInput {
  public:
   CliqueTooLarge(const std::string& message, std::vector<std::size_t> features)
@@ -40,7 +40,7 @@ class TANAGER_EXCEPTION CliqueTooLarge : public InvalidInput {
   std::vector<std::size_t> features_;
 };
 
-/// What is wrong with a model file.
+/// The reason why a model file cannot be read or written.
 enum class ModelFileProblem {
   kNotFound,      ///< there is no such file, or, for saving, no such folder
   kNoPermission,  ///< the operating system denies access
@@ -48,10 +48,10 @@ enum class ModelFileProblem {
   kTooNew,        ///< a later version of tanager wrote it
   kDamaged,       ///< it is truncated, was changed, or its content is inconsistent
   kNoMemory,      ///< there is not enough memory for it
-  kOther          ///< all else that the operating system reports, such as a full disk
+  kOther          ///< any other error of the operating system, such as a full disk
 };
 
-/// A model file cannot be read or written; the message says why in a sentence, `problem` for programs.
+/// A model file cannot be read or written; the message is the reason for people, `problem` for programs.
 class TANAGER_EXCEPTION ModelFileError : public Error {
  public:
   ModelFileError(ModelFileProblem problem, const std::string& message) : Error(message), problem_(problem) {}
@@ -67,18 +67,18 @@ class TANAGER_EXCEPTION Stopped : public Error {
   using Error::Error;
 };
 
-/// Ends long calls early, by one rule for the whole library. While a StopCheck lives, long calls on its thread call
-/// `check` about twenty times a second. To end the call, `check` throws, Stopped or anything else, and the exception
-/// reaches the caller:
+/// Ends long calls early, by one rule for the whole library. During the lifetime of a StopCheck, long calls on its
+/// thread call `check` about twenty times a second. To end the call, `check` throws, Stopped or anything else, and the
+/// exception reaches the caller:
 ///
 ///     const StopCheck check([&] { if (is_cancelled) throw Stopped("cancelled"); });
 ///
-/// Functions whose result has a `stop` field take a KeepGoing besides; they return what they have, marked as
+/// Functions whose result has a `stop` field also take a KeepGoing; they return what they have, marked as
 /// interrupted, instead of throwing Stopped. Both functions are called by the calling thread only, however many threads
-/// work for it. The objects that a call was given keep their state.
+/// work for it. The arguments of a call keep their state.
 ///
-/// A StopCheck within the life of another one on the same thread replaces it meanwhile; one with an empty function has
-/// nothing called. Not safe to share between threads.
+/// A StopCheck created during the lifetime of another one on the same thread replaces it until it is destroyed; with an
+/// empty function nothing is called. Not safe to share between threads.
 class StopCheck {
  public:
   explicit StopCheck(std::function<void()> check);
@@ -86,7 +86,7 @@ class StopCheck {
   StopCheck(const StopCheck&) = delete;
   StopCheck& operator=(const StopCheck&) = delete;
 
-  /// Calls `check` if it is time to.
+  /// Calls `check` unless less than a twentieth of a second has passed since the last time.
   void look();
 
  private:
@@ -95,9 +95,9 @@ class StopCheck {
   StopCheck* before_;
 };
 
-/// Is given the progress of a long-running learner; false ends it, and the learner returns what it has. Called after
-/// every step and about twenty times a second, by the calling thread only. May be empty. What it throws reaches the
-/// caller.
+/// Gets the progress of a long-running learner; false stops it, and the learner returns what it has. Called after
+/// every step and about twenty times a second, by the calling thread only. May be empty. Exceptions that it throws
+/// reach the caller.
 template <class Progress>
 using KeepGoing = std::function<bool(const Progress&)>;
 

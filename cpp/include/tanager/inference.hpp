@@ -12,15 +12,15 @@ namespace tanager {
 
 /// A table for every family of a network: entry f is that of feature f, [parent configurations][values][classes] (empty
 /// for an absent feature), and the last entry, n_features, that of the class, [configurations of its parents][classes].
-/// The class is the innermost axis of all of them, also where it is no parent of the feature. Inference reads
+/// The class is the innermost axis of all of them, also where it is not a parent of the feature. Inference reads
 /// probabilities laid out this way, and adds up expected counts laid out this way.
 using FamilyTables = std::vector<std::vector<double>>;
 
 /// The probabilities of a network.
 [[nodiscard]] FamilyTables family_tables(const Network& network);
 
-/// Probabilities with their logarithms: what inference reads. A learner that changes `probabilities` calls
-/// refresh_logs() before the next row.
+/// Probabilities with their logarithms, the input of inference. A learner that changes `probabilities` calls
+/// refresh_logs() before the next row. Several threads may read them at once while none changes them.
 struct InferenceTables {
   explicit InferenceTables(FamilyTables probabilities);
   /// From logarithms alone.
@@ -34,17 +34,17 @@ struct InferenceTables {
   InferenceTables() = default;
 };
 
-/// Unless told otherwise (`max_cells`), the cells of all cliques of a junction tree together may not number more than
-/// this, classes included. A cell takes about 24 bytes.
+/// Default of `max_cells`, the maximum number of cells of all cliques of a junction tree together, classes included. A
+/// cell takes about 24 bytes.
 inline constexpr std::uint64_t kMaxCliqueCells = std::uint64_t{1} << 24;
-/// No larger limit can be set: cells are numbered with 32 bits.
+/// The largest limit that can be set: cells are numbered with 32 bits.
 inline constexpr std::uint64_t kMostCliqueCells = (std::uint64_t{1} << 32) - 1;
 
 /// Exact inference about rows with missing features, given each of the classes. It knows the structure only: the tables
 /// are arguments of every call, since learners change them all the time. Where every feature has at most one feature
 /// parent, messages pass through the trees; any other structure is compiled into a junction tree for each pattern of
-/// observed features, kept (up to a limit) for the rows to come. All sums are carried as logarithms: nothing
-/// underflows. Immutable but for the plans it keeps, which are synchronized: safe to share between threads.
+/// observed features, which is cached (up to a limit). All sums are computed as logarithms: nothing underflows. Safe to
+/// share between threads: apart from that synchronized cache it is immutable.
 class Inference {
  public:
   /// `max_cells`, from 1 to kMostCliqueCells, limits the size of a junction tree: a row that needs more cells is
@@ -55,7 +55,7 @@ class Inference {
   Inference(Inference&&) noexcept;
   Inference& operator=(Inference&&) noexcept;
 
-  /// Buffers for one Inference after another. What it holds belongs to the last call. Not safe to share between
+  /// Buffers for calls of one or several Inference objects; holds the state of the last call. Not safe to share between
   /// threads: give every thread its own.
   class Workspace {
    public:
@@ -75,7 +75,7 @@ class Inference {
   void log_evidence(const InferenceTables& tables, std::span<const Code> row, Workspace& work,
                     std::span<double> out) const;
 
-  /// The same, and gets the workspace ready for add_family_posteriors().
+  /// The same, and prepares the workspace for add_family_posteriors().
   void collect(const InferenceTables& tables, std::span<const Code> row, Workspace& work, std::span<double> out) const;
 
   /// After collect() of the same row, tables and workspace: adds class_weights[c] * P(family's values | row, class c)

@@ -19,7 +19,7 @@ namespace tanager {
 /// the two, nor on that of the others, which are given in increasing order, and several threads may call it at once.
 using Dependence = std::function<double(std::size_t x, std::size_t y, std::span<const std::size_t> given)>;
 
-/// What strength means, and so its threshold.
+/// The measure of strength, and of its threshold.
 enum class DependenceKind {
   kMutualInformation,  ///< I(X;Y|Z) in nats
   kG2                  ///< -ln p of the likelihood-ratio (G2) test; the threshold is -ln of a significance
@@ -29,27 +29,27 @@ struct DependenceOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
   /// Condition every test on the class as well.
   bool given_class = false;
-  /// A test that is conditioned on features needs so many rows, on average, for every combination of values that occurs
-  /// among what is given: with fewer, even the strongest dependence would look like none.
+  /// Minimum number of rows of a test that is conditioned on features, on average per combination of their values that
+  /// occurs: with fewer, even the strongest dependence would look like independence.
   double min_rows = 5;
 };
 
-/// What a test of a pair has found.
+/// The result of a test of a pair.
 struct DependenceFinding {
   double information = 0;     ///< I(X;Y|Z) in nats
-  double rows = 0;            ///< in which all is observed, or the sum of their weights
-  double configurations = 0;  ///< combinations of values that occur among what is given
+  double rows = 0;            ///< in which all variables are observed, or the sum of their weights
+  double configurations = 0;  ///< combinations of values of the conditioning variables that occur
   double degrees = 0;         ///< of freedom: (values of x - 1)(values of y - 1), of those that occur, over these
 };
 
-/// ln p of a G2 statistic, 2 rows * information, which is chi-square where the two are independent. Nothing is as small
-/// as to underflow. Zero if there are no degrees of freedom.
+/// ln p of a G2 statistic, 2 rows * information, which is chi-square where the two are independent. Never
+/// underflows. Zero if there are no degrees of freedom.
 [[nodiscard]] double log_p_value(double g2, double degrees);
 
-/// Dependence as the rows of a data set have it: variables are the features, in order, and then the class. A test uses
+/// Dependence in the rows of a dataset: variables are the features, in order, and then the class. A test uses
 /// the rows in which all its variables are observed. Informations that differ from zero by rounding alone are zero, and
-/// every result is the same, to the last bit, for any order of columns.
-/// Immutable but for counts that it keeps, which are synchronized: safe to share between threads.
+/// every result has the same bits for any order of columns. Safe to share between threads: apart from synchronized
+/// caches of counts it is immutable.
 class RowDependence {
  public:
   /// Counts all pairs beforehand, on up to `threads` threads. Throws InvalidInput if their tables are too large.
@@ -57,7 +57,8 @@ class RowDependence {
 
   /// Number of variables.
   [[nodiscard]] std::size_t n_variables() const;
-  /// Throws InvalidInput for a variable that does not exist, comes twice, or is the class where that is given anyway.
+  /// Throws InvalidInput for a variable that does not exist, occurs twice, or is the class if every test is conditioned
+  /// on it.
   [[nodiscard]] double operator()(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
   [[nodiscard]] DependenceFinding find(std::size_t x, std::size_t y, std::span<const std::size_t> given) const;
 
@@ -68,8 +69,8 @@ class RowDependence {
   std::shared_ptr<const Rows> rows_;
 };
 
-/// A graph whose edges may have a direction or none. Threads may read one at the same time, but not while another
-/// changes it.
+/// A graph with directed and undirected edges. Several threads may read it at once while none changes
+/// it.
 class PartialDag {
  public:
   explicit PartialDag(std::size_t n_nodes) : n_(n_nodes), towards_(n_nodes * n_nodes, 0) {}
@@ -105,12 +106,12 @@ class PartialDag {
 struct GraphOptions {
   /// Variables of at most this dependence are independent.
   double threshold = 0;
-  /// The most variables that a test is conditioned on; otherwise as many as there are.
+  /// Maximum number of conditioning variables of a test; empty means no limit.
   std::optional<std::size_t> max_conditioning;
-  /// All variables, those that shall rather be parents first where the direction of an edge is free; otherwise in order
-  /// of their numbers. Nothing else depends on the order of variables.
+  /// All variables, preferred parents first: used where the direction of an edge is free. Empty means in order of their
+  /// indices. Nothing else depends on the order of variables.
   std::vector<std::size_t> preference;
-  /// Number of values of every variable; otherwise two. Where no direction is free of contradictions, that of fewer
+  /// Number of values of every variable; empty means two. Where every direction contradicts others, the one with fewer
   /// parameters is taken.
   std::vector<std::uint32_t> cardinalities;
 };
@@ -120,13 +121,13 @@ struct LearnedGraph {
   PartialDag pattern;
   /// An acyclic graph of the same edges and arcs, if possible without colliders that the pattern does not have.
   std::vector<std::vector<std::size_t>> parents;
-  std::size_t n_tests = 0;  ///< that were made given some variables
+  std::size_t n_tests = 0;  ///< with at least one conditioning variable
 };
 
 /// The PC algorithm (Spirtes, Glymour and Scheines 2000) in a form that does not depend on the order of variables
 /// (Colombo and Maathuis 2014): an edge goes if its ends are independent given some of the neighbors of one of them, as
-/// they were when sets of this size came up; a common neighbor of two variables that share no edge is a collider if it
-/// is in fewer than half of the smallest sets that separate them.
+/// they were when sets of this size were first tested; a common neighbor of two variables that share no edge is a
+/// collider if it is in fewer than half of the smallest sets that separate them.
 [[nodiscard]] LearnedGraph learn_pc_graph(std::size_t n_variables, const Dependence& dependence,
                                           const GraphOptions& options, int threads = 1);
 
@@ -140,7 +141,7 @@ struct LearnedGraph {
 
 struct ConstraintOptions {
   DependenceKind kind = DependenceKind::kMutualInformation;
-  /// See DependenceKind. Otherwise it is lowered along a fixed grid, from where nothing depends on anything, as long as
+  /// See DependenceKind. If empty, it is lowered along a fixed grid, from where nothing depends on anything, as long as
   /// max_parents is met and all tables together have at most kMaxAutomaticCells: until two in a row do not meet these,
   /// or edges would need more than 262,144 conditioning sets of one size. The last that met them is taken. Lower
   /// ones might meet them again, since colliders come and go, but their dense graphs would take nearly all of the time.

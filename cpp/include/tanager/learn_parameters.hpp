@@ -44,15 +44,14 @@ struct DataTemperatureOptions {
                                                 const DataTemperatureOptions& options = {});
 
 struct SoftenedOptions {
-  /// How many rows the distribution of the feature on its own counts for.
+  /// Weight of the distribution of the feature alone, in rows.
   double n0 = 5.0;
   /// If not empty, the class probabilities themselves.
   std::vector<double> class_prior;
 };
 
-/// Relative frequencies drawn towards those of the feature on its own, whatever parents and class (Friedman, Geiger and
-/// Goldszmidt 1997): (N_jkc + n0 N_k / N) / (N_jc + n0). The class has nothing to be drawn to and keeps its relative
-/// frequencies.
+/// Relative frequencies shrunk to those of the feature alone, for all parents and classes (Friedman, Geiger and
+/// Goldszmidt 1997): (N_jkc + n0 N_k / N) / (N_jc + n0). The class keeps its relative frequencies.
 [[nodiscard]] Network estimate_softened(const Structure& structure, const CountSet& counts,
                                         const SoftenedOptions& options = {});
 

@@ -14,18 +14,18 @@
 
 namespace tanager {
 
-/// Parameters learned from the rows themselves, cells missing or not: those that make rows probable (EM, APN), and
-/// those that make their classes probable given all else (ELR). The class is known in every row.
+/// Parameters learned from the rows themselves, with or without missing values: EM and APN maximize the likelihood of
+/// the rows, ELR the conditional likelihood of their classes. The class is known in every row.
 
-/// What is to be made large.
+/// The function to maximize.
 enum class RowGoal {
   kLikelihood,            ///< sum of ln P(class, observed features)
   kConditionalLikelihood  ///< sum of ln P(class | observed features)
 };
 
-/// How well some parameters do on some rows.
+/// The quality of parameters on some rows.
 struct RowEvaluation {
-  double value = 0;  ///< the goal, rows counting by their weight
+  double value = 0;  ///< the goal, weighted by the weights of the rows
   double wrong = 0;  ///< weight of the rows whose most probable class is another; only for kConditionalLikelihood
 };
 
@@ -33,8 +33,7 @@ struct RowEvaluation {
 /// (Greiner, Su, Shen and Zhou 2005, equation 11), with its gradient (proposition 3). The parameters of all families
 /// follow each other in the order of the structure, the class last; each family's are laid out as its table. Missing
 /// values are marginalized exactly. With a class prior given the class distribution does not change; rows of a class
-/// that it makes impossible count for nothing in the conditional likelihood.
-/// Immutable and safe to share between threads.
+/// that it makes impossible add nothing to the conditional likelihood. Immutable and safe to share between threads.
 class RowLikelihood {
  public:
   /// Throws InvalidInput if structure, rows and prior do not fit each other. Rows that need more than `max_cells` cells
@@ -51,8 +50,8 @@ class RowLikelihood {
   /// The value at some parameters; unless it is empty, `gradient` gets the derivatives. The result does not depend on
   /// the number of threads.
   RowEvaluation evaluate(std::span<const double> parameters, std::span<double> gradient = {}, int threads = 1) const;
-  /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells of that row
-  /// part which speaks of them: a missing feature with nothing observed below it adds nothing.
+  /// The same for probabilities laid out as the parameters; `counts` gets the expected counts of all cells, from
+  /// that part of every row which depends on them: a missing feature with nothing observed below it adds nothing.
   RowEvaluation expect(std::span<const double> probabilities, std::span<double> counts, int threads = 1) const;
 
  private:
@@ -60,9 +59,9 @@ class RowLikelihood {
   std::shared_ptr<const State> state_;
 };
 
-/// Where a learner stands.
+/// Progress of a learner.
 struct FitProgress {
-  bool held_out = false;       ///< whether it tunes its number of iterations, on rows held out
+  bool held_out = false;       ///< whether it tunes its number of iterations on held-out rows
   std::size_t iterations = 0;  ///< done so far
   double value =
       0;  ///< the last of FitResult::training, or of FitResult::held_out while it tunes; zero before the first
@@ -72,10 +71,10 @@ enum class FitStop { kConverged, kIterationLimit, kTuned, kInterrupted };
 
 struct FitResult {
   Network network;
-  /// What is made large, at the start and after every iteration.
+  /// The goal, at the initial estimate and after every iteration.
   std::vector<double> training;
-  /// Of tuning, at the start and after every iteration: mean over the rows held out of ln P(class | features), and the
-  /// share of them that is predicted wrongly; per fold the same, [fold][iteration].
+  /// Held-out scores of tuning, at the initial estimate and after every iteration: the mean of ln P(class | features),
+  /// and the share of rows with a wrong prediction; the same per fold, [fold][iteration].
   std::vector<double> held_out, held_out_error;
   std::vector<std::vector<double>> fold_held_out, fold_error;
   FitStop stop = FitStop::kConverged;
@@ -88,7 +87,7 @@ enum class OptimizerMethod {
 
 struct EmOptions {
   /// Pseudo-counts of every cell: zero gives maximum likelihood, more the mode of the posterior under a Dirichlet prior
-  /// of alpha + 1. The start is the estimate of estimate_dirichlet from available cases with alpha, or with one if
+  /// of alpha + 1. The initial estimate is that of estimate_dirichlet from available cases with alpha, or with one if
   /// alpha is zero.
   double alpha = 1.0;
   /// If not empty, the class probabilities themselves.
@@ -103,8 +102,8 @@ struct EmOptions {
 };
 
 /// Expectation maximization (Dempster, Laird and Rubin 1977; Lauritzen 1995): expected counts, then the parameters that
-/// suit them best, until convergence. The likelihood (with the prior) never decreases. `training` is the logarithm of
-/// the likelihood plus alpha times the sum of the logarithms of all parameters.
+/// maximize their likelihood, until convergence. The likelihood (with the prior) never decreases. `training` is the
+/// logarithm of the likelihood plus alpha times the sum of the logarithms of all parameters.
 [[nodiscard]] FitResult estimate_em(const Structure& structure, const Dataset& data, const EmOptions& options = {},
                                     int threads = 1);
 
@@ -125,27 +124,27 @@ struct ApnOptions {
                                      int threads = 1);
 
 /// Criterion for the number of iterations, on held-out rows: their errors, or their conditional log-likelihood (CLL).
-/// Of equally many errors the last one counts, unless the start is among them: it is left only for what is better.
+/// Of several iterations with equally few errors the last is taken, unless the initial estimate is one of them.
 enum class TuneBy { kError, kCll };
-/// Of several folds: the iteration where the mean over all is best, or the median of each fold's best.
+/// The iteration to stop at: that of the best mean over all folds, or the median of the folds' best.
 enum class TuneRule { kMean, kMedian };
 
 struct ElrOptions {
-  /// Pseudo-counts of the start, and of the point that `l2` draws to: estimate_dirichlet from available cases.
+  /// Pseudo-counts of the initial estimate, which `l2` shrinks to: estimate_dirichlet from available cases.
   double alpha = 1.0;
   std::vector<double> class_prior = {};
   OptimizerMethod method = OptimizerMethod::kConjugateGradient;
-  /// Takes l2 / 2 times the squared distance of all parameters from the start off the goal.
+  /// Penalty: l2 / 2 times the squared distance of all parameters from the initial estimate.
   double l2 = 0;
   /// As in ApnOptions.
   double tol = 1e-6;
-  /// At most so many iterations, also in tuning.
+  /// Maximum number of iterations, also in tuning.
   std::size_t max_iter = 100;
   /// The fold of every row, if the number of iterations is to be tuned; otherwise empty.
   std::vector<std::uint32_t> fold_of_row = {};
   TuneBy tune_by = TuneBy::kCll;
   TuneRule tune_rule = TuneRule::kMean;
-  /// Tuning ends when so many iterations brought nothing better for the rows held out.
+  /// Tuning ends after this many iterations without an improvement on the held-out rows.
   std::size_t patience = 20;
   KeepGoing<FitProgress> keep_going = {};     ///< as in EmOptions
   std::uint64_t max_cells = kMaxCliqueCells;  ///< as in EmOptions
@@ -154,11 +153,11 @@ struct ElrOptions {
 /// Extended logistic regression (Greiner, Su, Shen and Zhou 2005): goes from available-case estimates to parameters
 /// of greater conditional likelihood, for any structure and rows with missing values, and stops after as many
 /// iterations as were best for rows held out (cross tuning). No parameter goes farther than kMostDistance from the
-/// start: perfectly separable rows would drive them to infinity.
+/// initial estimate: perfectly separable rows would drive them to infinity.
 [[nodiscard]] FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options = {},
                                      int threads = 1);
 
-/// The farthest that a softmax parameter can go from where it started.
+/// Maximum distance of a softmax parameter from its initial value.
 inline constexpr double kMostDistance = 40.0;
 
 }  // namespace tanager

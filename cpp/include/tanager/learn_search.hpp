@@ -21,7 +21,7 @@ enum class SearchMethod {
   kBackwardJoin  ///< begin with naive Bayes; drop a feature, or join two groups (BSEJ): Pazzani 1996
 };
 
-/// What is averaged over the folds. Both are to be made large.
+/// The score that is averaged over the folds and maximized.
 enum class SearchObjective {
   kAccuracy,  ///< share of test rows whose class is predicted
   kCll        ///< mean conditional log-likelihood: of ln P(class | features) over the test rows
@@ -32,25 +32,25 @@ struct Arc {
   std::size_t child = 0;
 };
 
-/// How one feature changes: its new parents, or that it leaves the model.
+/// The change of one feature: its new parents, or its removal from the model.
 struct StructureChange {
   std::size_t feature = 0;
   bool absent = false;
   std::vector<std::size_t> parents;  ///< in increasing order
 };
 
-/// Where a running search stands.
+/// Progress of a search.
 struct SearchProgress {
   std::size_t steps = 0;       ///< accepted so far
-  double score = 0;            ///< of the structure so far
-  std::size_t candidates = 0;  ///< of the present batch that were scored
+  double score = 0;            ///< of the current structure
+  std::size_t candidates = 0;  ///< scored of the current batch
   std::size_t batch = 0;       ///< candidates in it
 };
 
 struct SearchOptions {
   SearchMethod method = SearchMethod::kHillClimb;
   SearchObjective objective = SearchObjective::kAccuracy;
-  /// Feature parents that kHillClimb gives a feature at most.
+  /// Maximum number of feature parents of a feature in kHillClimb.
   std::size_t max_parents = 1;
   /// Of the two arcs between features without feature parents, kHillClimb tries only that from the later to the earlier
   /// one, as bnclassify does: under maximum likelihood both predict the same.
@@ -61,16 +61,16 @@ struct SearchOptions {
   std::vector<double> class_prior;
   /// A step must improve the score by this much.
   double epsilon = 0.01;
-  /// Where to begin; otherwise naive Bayes, for kForwardJoin the class alone.
+  /// The initial structure; otherwise naive Bayes, or for kForwardJoin the class alone.
   std::optional<Structure> start;
-  /// Arcs that the start gets in any case and that are never taken away, and arcs that never come about.
+  /// Arcs that are added to the initial structure and never removed, and arcs that are never added.
   std::vector<Arc> required, forbidden;
   std::optional<std::size_t> max_steps;
   /// In seconds.
   std::optional<double> time_limit;
-  /// Bytes that tables and counts may fill. Less only costs time, except that candidates with a table that alone is
-  /// larger are not tried. Above 2^30 it also raises the limit of exact inference about missing features (max_cells of
-  /// Inference), to one cell for 64 bytes.
+  /// Memory for tables and counts, in bytes. Less memory only costs time, except that candidates with a table that
+  /// alone is larger are not tried. Above 2^30 it also raises the limit of exact inference about missing features
+  /// (max_cells of Inference), to one cell for 64 bytes.
   std::size_t memory_limit = std::size_t{1} << 30;
   /// False ends the search, whose result then has SearchStop::kInterrupted.
   KeepGoing<SearchProgress> keep_going;
@@ -89,14 +89,14 @@ enum class SearchStop { kNoImprovement, kNothingLeft, kPerfect, kStepLimit, kTim
 
 struct SearchResult {
   Structure structure;
-  std::vector<SearchStep> steps;  ///< the start first
+  std::vector<SearchStep> steps;  ///< the initial structure first
   SearchStop stop = SearchStop::kNoImprovement;
   std::size_t n_candidates = 0;
   double seconds = 0;
 };
 
-/// Greedy search. `fold_of_row` says for every row which fold tests it; a fold's tables come from all other rows. Ties
-/// go to the first candidate, and to the lowest class. A missing feature is summed out exactly. The result does not
+/// Greedy search. `fold_of_row` is the fold that tests each row; a fold's tables are counted in all other rows. Ties
+/// go to the first candidate, and to the lowest class. A missing feature is marginalized exactly. The result does not
 /// depend on the number of threads. Throws InvalidInput for options that contradict each other or the data.
 [[nodiscard]] SearchResult search_structure(const Dataset& data, std::span<const std::uint32_t> fold_of_row,
                                             const SearchOptions& options, int threads = 1);

@@ -37,11 +37,11 @@ struct TreeDepthOptions {
                                                      const TreeDepthOptions& options, int threads = 1);
 
 /// Mean over the trees of 1 / sqrt(depth), or zero where a tree does not test the feature (Hall 2007); `depths` is
-/// [tree][feature]. Throws InvalidInput if the depths of some tree are not all there.
+/// [tree][feature]. Throws InvalidInput if the depths of a tree are incomplete.
 [[nodiscard]] std::vector<double> weights_from_depths(std::span<const std::uint32_t> depths, std::size_t n_features);
 
 struct WeightedOptions {
-  /// Added to every count; zero gives maximum likelihood, where what was never seen stays impossible at any power above
+  /// Added to every count; zero gives maximum likelihood, where unseen values stay impossible at any power above
   /// zero.
   double alpha = 1.0;
   /// If not empty, the class probabilities themselves.
@@ -68,21 +68,21 @@ struct WanbiaOptions {
   bool renormalize = false;
 };
 
-/// What WANBIA minimizes over the weights of naive Bayes, with its gradient (Zaidi, Cerquides, Carman and Webb 2013).
+/// The function that WANBIA minimizes over the weights of naive Bayes, with its gradient (Zaidi, Cerquides, Carman and
+/// Webb 2013).
 ///
 /// With t = theta_ick^w_i, a row's posterior is proportional either to P(c) prod_i t / sum_k t (`renormalize`, as in
 /// bnclassify) or to P(c) prod_i t (the paper, where conditional likelihood is concave in the weights if no value is
-/// missing). Both are what the network from `network` predicts: in the second case its tables are t p_k^(1 - w_i),
-/// normalized, with p_k the share of the value in all classes, which no posterior of a complete row notices, and the
-/// class probabilities take up the normalizers.
-/// A missing value is marginalized, which is exact in both cases: its factor is one in the first, and the normalizer
-/// that the class probabilities took up in the second. Rows count by their weight. Rows of a class that the given class
-/// prior makes impossible add nothing to the conditional likelihood.
+/// missing). Both are the predictions of the network that `network` returns: in the second case its tables are t p_k^(1
+/// - w_i), normalized, with p_k the share of the value in all classes, which no posterior of a complete row notices,
+/// and the class probabilities take up the normalizers. A missing value is marginalized, which is exact in both cases:
+/// its factor is one in the first, and the normalizer that the class probabilities took up in the second. Rows count by
+/// their weight. Rows of a class that the given class prior makes impossible add nothing to the conditional likelihood.
 /// Immutable and safe to share between threads.
 class WanbiaObjective {
  public:
   /// Throws InvalidInput unless the structure is naive, the counts are those of the data's variables and alpha is
-  /// positive. Columns are shared with the data, which need not be kept.
+  /// positive. Columns are shared with the data, which need not outlive the objective.
   WanbiaObjective(const Structure& structure, const Dataset& data, const CountSet& counts,
                   const WanbiaOptions& options = {});
 
@@ -92,7 +92,7 @@ class WanbiaObjective {
   /// The value at some weights, one per feature; that of a feature left out does not matter. Unless it is empty,
   /// `gradient` gets the derivatives. The result does not depend on the number of threads.
   double evaluate(std::span<const double> weights, std::span<double> gradient = {}, int threads = 1) const;
-  /// The network that predicts what `evaluate` evaluates. Throws InvalidInput if a weight is not in [0, 1], or if class
+  /// The network whose predictions `evaluate` evaluates. Throws InvalidInput if a weight is not in [0, 1], or if class
   /// probabilities that take up the normalizers of very many features are too small for a double.
   [[nodiscard]] Network network(std::span<const double> weights) const;
 

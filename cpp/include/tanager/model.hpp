@@ -21,7 +21,7 @@ namespace tanager {
 /// A value of a feature or of the class, as the user knows it.
 using Label = std::variant<bool, std::int64_t, double, std::string>;
 
-/// What a feature's codes mean.
+/// The meaning of a feature's codes.
 struct FeatureInfo {
   std::string name;
   /// The value of every code, for a feature of categories; empty for one of intervals.
@@ -31,13 +31,13 @@ struct FeatureInfo {
   bool is_interval = false;
 };
 
-/// What a model predicts with.
+/// The kinds of classifiers.
 using Classifier = std::variant<Network, Aode, Tbmatan>;
 
 /// The predictor that belongs to a classifier.
 [[nodiscard]] std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier);
 
-/// All that a model file holds: the classifier, what its codes mean, and the settings it was learned with.
+/// The content of a model file: the classifier, the meaning of its codes, and the settings it was trained with.
 /// Immutable and safe to share between threads.
 class Model {
  public:
@@ -46,7 +46,7 @@ class Model {
         std::optional<CountSet> counts = {});
 
   [[nodiscard]] const Classifier& classifier() const { return classifier_; }
-  /// The classifier as what it is. Throws InvalidInput if it is of another kind.
+  /// The classifier by its kind. Throws InvalidInput if it is of another kind.
   [[nodiscard]] const Network& network() const;
   [[nodiscard]] const Aode& aode() const;
   [[nodiscard]] const Tbmatan& tbmatan() const;
@@ -60,10 +60,10 @@ class Model {
 
   [[nodiscard]] std::size_t n_features() const { return predictor_->n_features(); }
   [[nodiscard]] std::uint32_t n_classes() const { return predictor_->n_classes(); }
-  /// How many values every feature has.
+  /// Number of values of every feature.
   [[nodiscard]] std::span<const std::uint32_t> cardinalities() const;
 
-  /// Position of a feature. Throws InvalidInput if there is none of that name.
+  /// Index of a feature. Throws InvalidInput if no feature has that name.
   [[nodiscard]] std::size_t feature_index(std::string_view name) const;
   /// Code of a value of a feature, kMissing for NaN and for a value never seen in learning. A number given for a
   /// feature of intervals is discretized; text given for a feature of intervals, or whose labels are numbers or
@@ -106,9 +106,9 @@ class Model {
   std::vector<std::vector<Code>> label_orders_;  // of every feature: codes in the order of their labels
 };
 
-/// Reads a model file. Throws ModelFileError if it cannot be read or is not a whole, unharmed model file.
+/// Reads a model file. Throws ModelFileError if it cannot be read, is not a model file or is damaged.
 [[nodiscard]] Model load_model(const std::string& path);
-/// Writes a model file: either the whole file appears under this name, or ModelFileError is thrown and nothing changes.
+/// Writes a model file atomically: if it fails, ModelFileError is thrown and an existing file stays unchanged.
 void save_model(const Model& model, const std::string& path);
 
 /// The same through memory.

@@ -14,8 +14,8 @@ class Network {
  public:
   /// `class_table` is P(class | its parents), [parent configurations][classes]: the class probabilities if it has no
   /// parents. `tables[f]` is P(f | parents), laid out as CountTable: feature parents outermost, then f's value, then
-  /// the class, whose axis has length one where it is no parent of f; empty for an absent feature. Throws InvalidInput
-  /// if a size is wrong, a number is not a probability, or a distribution does not sum to one.
+  /// the class, whose axis has length one where it is not a parent of f; empty for an absent feature. Throws
+  /// InvalidInput if a size is wrong, a number is not a probability, or a distribution does not sum to one.
   Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
           std::vector<double> class_table, std::vector<std::vector<double>> tables);
   /// The same for a class without parents: there are as many classes as probabilities.
@@ -28,11 +28,11 @@ class Network {
   [[nodiscard]] std::span<const std::uint32_t> cardinalities() const { return cardinalities_; }
   /// P(class | its parents), [parent configurations][classes].
   [[nodiscard]] std::span<const double> class_table() const { return class_table_; }
-  /// The same under the name that fits a class without parents.
+  /// The same table, named for a class without parents.
   [[nodiscard]] std::span<const double> class_probabilities() const { return class_table_; }
   /// P(feature | parents); see the constructor.
   [[nodiscard]] std::span<const double> table(std::size_t feature) const { return tables_[feature]; }
-  /// The same with the class as innermost axis in any case.
+  /// The same, always with the class as innermost axis.
   [[nodiscard]] std::vector<double> expanded_table(std::size_t feature) const;
 
   /// Number of free parameters: (values - 1) for every parent configuration, class included.

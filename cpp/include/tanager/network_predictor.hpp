@@ -11,11 +11,11 @@
 
 namespace tanager {
 
-/// A network made ready for speed: flat tables of logarithms, several features joined into one look-up where that pays.
-/// A missing feature is summed out exactly. Immutable and safe to share between threads.
+/// Fast prediction with a network: flat tables of logarithms, several features joined into one look-up where that pays.
+/// A missing feature is marginalized exactly. Immutable and safe to share between threads.
 class NetworkPredictor : public Predictor {
  public:
-  /// `max_cells` limits what rows with missing features may need, as in Inference.
+  /// `max_cells` limits the junction tree of a row with missing features, as in Inference.
   explicit NetworkPredictor(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);
   ~NetworkPredictor() override;
   NetworkPredictor(NetworkPredictor&&) noexcept;

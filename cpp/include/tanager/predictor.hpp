@@ -12,7 +12,7 @@
 
 namespace tanager {
 
-/// What a prediction writes for every row and class.
+/// The output of a prediction for every row and class.
 enum class Output {
   kLogJoint,      ///< ln P(class, features)
   kLogPosterior,  ///< ln P(class | features)
@@ -35,9 +35,9 @@ struct CodeBatch {
   std::variant<std::span<const CodeColumn>, std::span<const Code>, std::span<const std::uint8_t>> codes;
 };
 
-/// What all predictors offer, whatever kind of classifier they were made from. The same row gives the same bits alone,
-/// in a batch, on any number of threads, and on any instruction set with the same libm: tables are made with its log and
-/// exp, which may differ in the last bit from one C library or CPU to another. Immutable and safe to share between
+/// The interface of all predictors, for every kind of classifier. The same row gives the same bits alone,
+/// in a batch, on any number of threads, and on any instruction set with the same libm: tables are made with its log
+/// and exp, which may differ in the last bit from one C library or CPU to another. Immutable and safe to share between
 /// threads.
 class Predictor {
  public:
@@ -52,7 +52,7 @@ class Predictor {
   /// Owned by the caller; not safe to share between threads: give every thread its own.
   class Scratch {
    public:
-    /// What one kind of predictor keeps in a scratch.
+    /// The buffers of one kind of predictor.
     struct Buffers {
       virtual ~Buffers() = default;
     };

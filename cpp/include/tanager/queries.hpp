@@ -12,7 +12,7 @@
 
 namespace tanager {
 
-/// What is known of a case.
+/// The observed values of a case.
 struct Evidence {
   std::vector<Code> features;  ///< a code or kMissing for every feature; those of absent features do not matter
   std::optional<std::uint32_t> target;  ///< the class, if it is known
@@ -34,7 +34,8 @@ struct Explanation {
 
 /// Queries of a network. Evidence that has probability zero is rejected with InvalidInput, except by
 /// log_probability(); so are codes that a feature does not have, and queries that would take more than `max_cells`
-/// cells (from 1 to kMostCliqueCells), naming the features to blame. Immutable and safe to share between threads.
+/// cells (from 1 to kMostCliqueCells), naming the features of the largest clique. Immutable and safe to share between
+/// threads.
 class Queries {
  public:
   explicit Queries(const Network& network, std::uint64_t max_cells = kMaxCliqueCells);

@@ -30,16 +30,15 @@ enum class Score {
 /// Score of a feature given its parents and the class. `equivalent_sample_size` matters for kBdeu only.
 [[nodiscard]] double family_score(const CountTable& table, Score score, double equivalent_sample_size = 1.0);
 
-/// What BIC takes off per free parameter: ln(rows) / 2, but never less than nothing, which weights below one in all
-/// would give.
+/// The penalty of BIC per free parameter: ln(rows) / 2, or zero for a total weight below one.
 [[nodiscard]] double bic_factor(double rows);
 
 /// Maximum log-likelihood of a table of conditional counts: sum of N_jkc ln(N_jkc / N_jc).
 [[nodiscard]] double log_likelihood(const CountTable& table);
 
-/// What is assumed of the joint probabilities U_1, ..., U_s of a row with each of the s classes (Carvalho, Adão and
-/// Mateus 2013): that they are uniform on [0, p]^s, or that they and the rest of the probability are Dirichlet with
-/// parameters a, ..., a, b.
+/// The assumed distribution of the joint probabilities U_1, ..., U_s of a row with each of the s classes (Carvalho,
+/// Adão and Mateus 2013): that they are uniform on [0, p]^s, or that they and the rest of the probability are Dirichlet
+/// with parameters a, ..., a, b.
 enum class AcllAssumption { kUniform, kDirichlet };
 
 struct AcllOptions {
@@ -47,12 +46,12 @@ struct AcllOptions {
   double a = 1.0;
   /// In learning and scoring, the sum of the weights of all rows, but at least one, unless it is given.
   std::optional<double> b;
-  /// The least that a cell may count (N'), which keeps probabilities away from zero. Must be positive.
+  /// Minimum count of a cell (N'), which keeps probabilities away from zero. Must be positive.
   double pseudo_counts = 5.0;
 };
 
 /// The approximation ln P(c | row) ~ ln U_c + beta * (ln U_1 + ... + ln U_s) + gamma, with the least squared error of
-/// all that have this form, and no bias.
+/// all approximations of this form, and no bias.
 struct AcllConstants {
   double beta = 0;
   double gamma = 0;
@@ -63,16 +62,16 @@ struct AcllConstants {
 [[nodiscard]] AcllConstants uniform_acll_constants(std::size_t n_classes, double p = 1.0);
 
 /// The constants for U Dirichlet with parameters a, ..., a, b, in closed form. An infinite b gives the limit, where
-/// gamma is infinite unless there is but one class.
+/// gamma is infinite unless there is only one class.
 [[nodiscard]] AcllConstants dirichlet_acll_constants(std::size_t n_classes, double a, double b);
 
 /// The constants that learning from these counts uses; gamma is that of p = 1 under the uniform assumption.
 [[nodiscard]] AcllConstants acll_constants(const CountSet& counts, const AcllOptions& options);
 
-/// Beta alone, which is all that maximizing needs.
+/// Beta alone, which is sufficient for maximizing.
 [[nodiscard]] double acll_beta(const CountSet& counts, const AcllOptions& options);
 
-/// Throws InvalidInput unless the pseudo-counts can be worked with.
+/// Throws InvalidInput unless the pseudo-counts are positive and finite.
 void check_acll_pseudo_counts(double pseudo_counts);
 
 /// Turns counts, [configurations][values][classes], into the parameters that maximize the score (theorem 3.8): weights
@@ -80,7 +79,7 @@ void check_acll_pseudo_counts(double pseudo_counts);
 void acll_parameters(std::span<double> cells, std::size_t values, std::size_t classes, double beta,
                      double pseudo_counts);
 
-/// What a family adds to the score with these parameters (eq 28): sum of w_jkc ln theta_jkc. Gamma has no share in it.
+/// The contribution of a family to the score with these parameters (eq 28): sum of w_jkc ln theta_jkc, without gamma.
 [[nodiscard]] double acll_family_score(const CountTable& table, double beta, double pseudo_counts);
 [[nodiscard]] double acll_family_score(std::span<const double> cells, std::size_t values, std::size_t classes,
                                        double beta, double pseudo_counts);

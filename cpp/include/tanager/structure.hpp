@@ -11,15 +11,15 @@ namespace tanager {
 /// Which features a model has, which feature parents each of them has, and where the class stands among them. In most
 /// classifiers the class has no parents and is a parent of every feature of the model (an augmented naive Bayes); in a
 /// general network it may have parents, and features need not be its children. A feature that the model leaves out is
-/// absent: it has no table, and prediction does not look at it. Immutable and safe to share between threads.
+/// absent: it has no table, and prediction ignores it. Immutable and safe to share between threads.
 class Structure {
  public:
-  /// The class is a parent of every feature, which is not listed.
+  /// The class is a parent of every feature and is not listed.
   /// Throws InvalidInput if a parent does not exist, is listed twice or is its own child, or if the arcs form a cycle.
   explicit Structure(std::vector<std::vector<std::size_t>> parents);
   /// Leaves out the features marked in `absent`; throws InvalidInput as well if one of them has parents or children.
   [[nodiscard]] static Structure leaving_out(std::vector<bool> absent, std::vector<std::vector<std::size_t>> parents);
-  /// The class anywhere: it is a parent of the features marked in `class_children`, and a child of `class_parents`.
+  /// The class in any place: it is a parent of the features marked in `class_children`, and a child of `class_parents`.
   /// `absent` may be empty: nothing is left out.
   [[nodiscard]] static Structure general(std::vector<std::vector<std::size_t>> parents,
                                          std::vector<bool> class_children, std::vector<std::size_t> class_parents,
@@ -38,7 +38,7 @@ class Structure {
   }
   /// The features that are parents of the class, in increasing order.
   [[nodiscard]] const std::vector<std::size_t>& class_parents() const { return class_parents_; }
-  /// The family whose counts are those of the class with its parents, [class parents][class]; none if it has none.
+  /// The family whose counts are those of the class with its parents, [class parents][class]; empty without parents.
   [[nodiscard]] std::optional<Family> class_family() const;
   /// Every feature of the model after its parents, each tree walked depth first, lowest index first.
   [[nodiscard]] const std::vector<std::size_t>& order() const { return order_; }
@@ -50,7 +50,7 @@ class Structure {
 
   /// The class has no parents and is a parent of every feature of the model.
   [[nodiscard]] bool is_augmented_naive() const { return class_parents_.empty() && not_class_children_.empty(); }
-  // The following ask for that as well.
+  // The following are false for other structures.
   /// No feature has a feature parent.
   [[nodiscard]] bool is_naive() const { return is_augmented_naive() && max_parents() == 0; }
   /// Every feature has at most one feature parent (a forest).

@@ -1,4 +1,4 @@
-/// Everything: learning, prediction, model files.
+/// All public headers: learning, prediction, model files.
 #pragma once
 
 #include "tanager/aode.hpp"

@@ -15,30 +15,30 @@
 namespace tanager {
 
 struct TbmatanOptions {
-  /// The prior weighs as much as so many rows, spread evenly over the cells of every table (lambda, equation 24).
+  /// The weight of the prior in rows, spread evenly over the cells of every table (lambda, equation 24).
   double equivalent_sample_size = 10;
   /// If set, the factors by which the data change the weight of an edge are confined to [10^-this, 1] (SSTBMATAN,
   /// equations 25 to 29).
   std::optional<double> stubbornness;
-  /// Prior belief in every edge, [u][v], symmetric, up to a factor; zero for an edge that cannot be. Empty: the same
-  /// for all (equation 23).
+  /// Prior weight of every edge, [u][v], symmetric, up to a factor; zero for an impossible edge. Empty means equal
+  /// weights (equation 23).
   std::vector<double> edge_beliefs;
   /// If not empty, the class probabilities themselves.
   std::vector<double> class_prior;
   /// A row with missing values is summed over all their combinations if there are at most this many ...
   std::uint64_t max_assignments = 4096;
-  /// ... and else averaged over so many trees drawn from the posterior, each of which sums them out exactly.
+  /// ... and otherwise averaged over this many trees drawn from the posterior, each of which marginalizes them exactly.
   std::uint32_t n_trees = 200;
 };
 
 /// The Bayesian average over all tree-augmented naive Bayes models (Cerquides and Lopez de Mantaras 2003): every
-/// spanning tree over the features is a model, its parameters have Dirichlet priors, and both are integrated out. All
-/// that is learned are counts of pairs. Immutable, safe to share between threads, and cheap to copy: copies share
-/// what is large.
+/// spanning tree over the features is a model, its parameters have Dirichlet priors, and both are integrated out. It is
+/// learned from counts of pairs alone. Immutable, safe to share between threads, and cheap to copy: copies share the
+/// tables.
 class Tbmatan {
  public:
-  /// Throws InvalidInput if the counts have no pairs, are too large, an option makes no sense, or the beliefs allow no
-  /// tree.
+  /// Throws InvalidInput if the counts have no pairs, are too large, an option is invalid, or the edges with a prior
+  /// weight above zero contain no tree.
   explicit Tbmatan(CountSet counts, TbmatanOptions options = {}, int threads = 1);
 
   [[nodiscard]] std::size_t n_features() const { return counts().n_features(); }
@@ -63,16 +63,16 @@ class Tbmatan {
   std::shared_ptr<const State> state_;
 };
 
-/// The average made ready for speed: ln P(c, x) = ln NB(c, x) + ln (tree sum of weights * lifts / tree sum of weights).
+/// Fast prediction with the average: ln P(c, x) = ln NB(c, x) + ln (tree sum of weights * lifts / tree sum of weights).
 /// Immutable and safe to share between threads.
 class TbmatanPredictor : public Predictor {
  public:
-  /// How tree sums are computed; all give the same to a few units in the last place.
+  /// How tree sums are computed; the results agree to a few units in the last place.
   enum class Method {
     kAuto,
-    kSchedule,  ///< edges and steps that cannot matter left out
+    kSchedule,  ///< without edges and steps that cannot change the result
     kDense,     ///< all of them
-    kExact      ///< an exponent per number: for weights beyond all ranges, and slow
+    kExact      ///< an exponent per number: for weights of any magnitude, and slow
   };
 
   /// Seed of the trees that are sampled for rows with missing values: every model draws the same ones.
@@ -88,7 +88,7 @@ class TbmatanPredictor : public Predictor {
 
   /// The method in use, never kAuto.
   [[nodiscard]] Method method() const;
-  /// Edges that are kept, and steps of the elimination for one tree sum.
+  /// The edges in use, and the steps of the elimination for one tree sum.
   [[nodiscard]] std::size_t n_edges() const;
   [[nodiscard]] std::size_t n_steps() const;
   /// Whether predictions for a row with these cells missing are averages over sampled trees.

@@ -18,22 +18,22 @@ struct Scaled {
   [[nodiscard]] double log() const;
 };
 
-/// Exponents of weights, at most; so many that products over all edges of any tree fit as well.
+/// Maximum exponent of a weight: small enough for products over all edges of any tree.
 inline constexpr std::int64_t kMaxWeightExponent = std::int64_t{1} << 40;
 
-/// Weights of the edges of a graph of n nodes. Weight zero means that there is no such edge.
-/// Threads may read one at the same time, but not while another sets a weight.
+/// Weights of the edges of a graph of n nodes; zero means no edge. Several threads may read them at once while none
+/// changes them.
 class EdgeWeights {
  public:
   /// No edges yet. Throws InvalidInput if there is no node.
   explicit EdgeWeights(std::size_t n_nodes);
-  /// `logs[u * n + v]` is the natural logarithm of a weight, minus infinity for no edge; only u < v is looked at.
-  /// Throws InvalidInput if one is NaN, plus infinity or beyond all bounds.
+  /// `logs[u * n + v]` is the natural logarithm of a weight, minus infinity for no edge; only u < v is read.
+  /// Throws InvalidInput if one is NaN, plus infinity or beyond kMaxWeightExponent.
   [[nodiscard]] static EdgeWeights from_logs(std::size_t n_nodes, std::span<const double> logs);
 
   [[nodiscard]] std::size_t n_nodes() const { return n_nodes_; }
   /// Throws InvalidInput if the nodes are not two different ones of the graph, or the weight is negative, not finite,
-  /// or beyond the exponents that are possible.
+  /// or beyond kMaxWeightExponent.
   void set(std::size_t u, std::size_t v, Scaled weight);
   /// Normalized: the mantissa is zero or in [1, 2).
   [[nodiscard]] Scaled operator()(std::size_t u, std::size_t v) const { return weights_[u * n_nodes_ + v]; }
@@ -46,11 +46,11 @@ class EdgeWeights {
 using Edge = std::pair<std::size_t, std::size_t>;
 
 /// Sum over all spanning trees of the product of their edges' weights (Kirchhoff), by elimination without subtraction
-/// (Grassmann, Taksar and Heyman): accurate to a few units in the last place whatever the weights. Zero if the edges do
+/// (Grassmann, Taksar and Heyman): accurate to a few units in the last place for any weights. Zero if the edges do
 /// not connect all nodes; one for a single node. O(n^3).
 [[nodiscard]] Scaled tree_sum(const EdgeWeights& weights);
 
-/// What is known of a tree drawn with a probability proportional to the product of its weights.
+/// The distribution of a tree whose probability is proportional to the product of its weights.
 struct TreeDistribution {
   /// ln of the sum over all trees.
   double log_sum = 0;
@@ -70,8 +70,8 @@ struct TreeDistribution {
 [[nodiscard]] double tree_entropy(const EdgeWeights& weights, int threads = 1);
 
 /// Draws trees independently and exactly, each as n - 1 edges (u, v) with u < v in increasing order. Making one takes
-/// O(n^3), and a tree about O(n^2), whatever the weights (a random walk may need for ever). Immutable and safe to share
-/// between threads.
+/// O(n^3), and a tree about O(n^2), for any weights (a random walk may take arbitrarily long). Immutable and safe to
+/// share between threads.
 class TreeSampler {
  public:
   explicit TreeSampler(const EdgeWeights& weights);
