@@ -28,7 +28,7 @@ CountSet from_cells(std::vector<std::uint32_t> cardinalities, std::uint32_t n_cl
   const std::size_t needed = counts.class_counts().size() + counts.cells().size();
   const auto source = as_span(cells);
   if (cells.ndim() != 1 || source.size() != needed)
-    throw InvalidInput("expected " + std::to_string(needed) + " cells in one dimension, but got " +
+    throw InvalidInput("expected " + std::to_string(needed) + " cells in one dimension, got " +
                        std::to_string(source.size()));
   std::ranges::copy(source.first(counts.class_counts().size()), counts.class_counts().begin());
   std::ranges::copy(source.subspan(counts.class_counts().size()), counts.cells().begin());

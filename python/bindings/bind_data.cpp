@@ -52,8 +52,8 @@ Column to_column(const py::array& codes, std::uint32_t n_values, const std::stri
 Dataset make_dataset(const std::vector<py::array>& columns, const std::vector<std::uint32_t>& cardinalities,
                      const py::array& target, std::uint32_t n_classes, const std::optional<Array<double>>& weights) {
   if (columns.size() != cardinalities.size())
-    throw InvalidInput("expected one cardinality per column, but got " + std::to_string(cardinalities.size()) +
-                       " for " + std::to_string(columns.size()) + " columns");
+    throw InvalidInput("expected one cardinality per column, got " + std::to_string(cardinalities.size()) + " for " +
+                       std::to_string(columns.size()) + " columns");
   std::vector<Column> features;
   features.reserve(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
@@ -62,7 +62,7 @@ Dataset make_dataset(const std::vector<py::array>& columns, const std::vector<st
   if (weights) {
     const auto view = as_span(*weights);
     if (weights->ndim() != 1 || view.size() != static_cast<std::size_t>(target.size()))
-      throw InvalidInput("expected " + std::to_string(target.size()) + " weights, one per row, but got " +
+      throw InvalidInput("expected " + std::to_string(target.size()) + " weights, one per row, got " +
                          std::to_string(view.size()));
     row_weights.assign(view.begin(), view.end());
   }
@@ -81,7 +81,7 @@ Dataset subset(const Dataset& data, const Array<T>& rows) {
   std::vector<std::size_t> chosen;
   chosen.reserve(view.size());
   for (const T row : view) {
-    if (row < 0) throw InvalidInput("rows must not be negative, but got " + std::to_string(row));
+    if (row < 0) throw InvalidInput("rows must be non-negative, got " + std::to_string(row));
     chosen.push_back(static_cast<std::size_t>(row));
   }
   const ReleaseGil nogil;

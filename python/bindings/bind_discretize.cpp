@@ -24,7 +24,7 @@ using Weights = std::optional<Array<double>>;
 void check_dimensions(const py::array& array, py::ssize_t expected) {
   if (array.ndim() != expected)
     throw InvalidInput("expected an array of " + std::to_string(expected) + " dimension" + (expected > 1 ? "s" : "") +
-                       ", but got one of " + std::to_string(array.ndim()));
+                       ", got one of " + std::to_string(array.ndim()));
 }
 
 template <class T>

@@ -26,7 +26,7 @@ struct CodeBooks {
 IntegerType integer_type(const py::dtype& type) {
   const bool is_signed = type.kind() == 'i';
   if (!is_signed && type.kind() != 'u' && type.kind() != 'b')
-    throw py::type_error("an array of integers was expected, but one of " + std::string(py::str(type)) + " came");
+    throw py::type_error("expected an array of integers, got one of " + std::string(py::str(type)));
   switch (type.itemsize()) {
     case 1:
       return is_signed ? IntegerType::kInt8 : IntegerType::kUint8;
@@ -42,17 +42,15 @@ IntegerType integer_type(const py::dtype& type) {
 /// Throws ValueError unless the array is a table of that many columns.
 void check_shape(const py::array& array, std::size_t n_columns) {
   if (array.ndim() != 2 || static_cast<std::size_t>(array.shape(1)) != n_columns)
-    throw py::value_error("a table of " + std::to_string(n_columns) + " columns was expected, but one of " +
+    throw py::value_error("expected an array of " + std::to_string(n_columns) + " columns, got " +
                           (array.ndim() == 2 ? std::to_string(array.shape(1)) + " columns"
-                                             : std::to_string(array.ndim()) + " dimensions") +
-                          " came");
+                                             : std::to_string(array.ndim()) + " dimensions"));
 }
 
 /// A view of a 2-D array, or of a 1-D array as one column.
 IntegerMatrix as_matrix(const py::array& array) {
   if (array.ndim() != 1 && array.ndim() != 2)
-    throw py::type_error("an array of 1 or 2 dimensions was expected, but one of " + std::to_string(array.ndim()) +
-                         " came");
+    throw py::type_error("expected an array of 1 or 2 dimensions, got " + std::to_string(array.ndim()));
   const bool flat = array.ndim() == 1;
   return {array.data(),
           integer_type(array.dtype()),
@@ -186,8 +184,7 @@ py::object recode(const py::array& codes, const Array<std::uint16_t>& table, std
 
 template <class Float>
 FloatColumn<Float> as_float_column(const py::array_t<Float>& array) {
-  if (array.ndim() != 1)
-    throw py::type_error("an array of 1 dimension was expected, but one of " + std::to_string(array.ndim()) + " came");
+  if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension, got " + std::to_string(array.ndim()));
   return {array.data(), static_cast<std::size_t>(array.shape(0)), array.strides(0)};
 }
 
@@ -253,7 +250,7 @@ Array<std::int64_t> float_keys(const Array<double>& values) {
 
 /// Numbers the strings of an array of NumPy's padded strings (or bytes), and says where each appeared first.
 py::tuple number_fixed(const py::array& array) {
-  if (array.ndim() != 1) throw py::type_error("an array of 1 dimension was expected");
+  if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension");
   Array<std::int32_t> numbers(array.shape(0));
   const auto out = as_mutable_span(numbers);
   const auto* data = static_cast<const char*>(array.data());

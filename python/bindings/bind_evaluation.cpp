@@ -41,7 +41,7 @@ std::vector<std::size_t> to_rows(const Array<std::int64_t>& rows) {
   const auto view = as_span(rows);
   std::vector<std::size_t> chosen(view.size());
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (view[i] < 0) throw InvalidInput("rows must not be negative, but one is " + std::to_string(view[i]));
+    if (view[i] < 0) throw InvalidInput("rows must be non-negative, got " + std::to_string(view[i]));
     chosen[i] = static_cast<std::size_t>(view[i]);
   }
   return chosen;

@@ -35,7 +35,7 @@ Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::si
 
 Array<double> weights(const Array<std::uint32_t>& depths) {
   if (depths.ndim() != 2)
-    throw InvalidInput("expected a table of depths, [tree][feature], but got " + std::to_string(depths.ndim()) +
+    throw InvalidInput("expected a table of depths, [tree][feature], got " + std::to_string(depths.ndim()) +
                        " dimensions");
   return to_array(weights_from_depths(as_span(depths), static_cast<std::size_t>(depths.shape(1))));
 }

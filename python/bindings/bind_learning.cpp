@@ -23,7 +23,7 @@ Score score_of(const std::string& name) {
 
 std::size_t extent(const Array<double>& table, py::ssize_t axis, py::ssize_t dimensions) {
   if (table.ndim() != dimensions)
-    throw InvalidInput("expected a table of " + std::to_string(dimensions) + " dimensions, but got " +
+    throw InvalidInput("expected a table of " + std::to_string(dimensions) + " dimensions, got " +
                        std::to_string(table.ndim()));
   return static_cast<std::size_t>(table.shape(axis));
 }

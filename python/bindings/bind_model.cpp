@@ -34,7 +34,7 @@ Label to_label(const py::handle& value, const std::string& owner) {
     const long long whole = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
     if (overflow != 0)
       throw InvalidInput(owner + " has the label " + std::string(py::str(value)) +
-                         ", but whole numbers must fit 64 bits; use text for such labels");
+                         ", but integers must fit 64 bits; use text for such labels");
     return std::int64_t{whole};
   }
   if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());

@@ -137,7 +137,7 @@ struct ObjectColumn {
       : data(static_cast<const char*>(array.data())),
         stride(array.strides(0)),
         n_rows(static_cast<std::size_t>(array.shape(0))) {
-    if (array.dtype().kind() != 'O') throw py::type_error("an array of objects was expected");
+    if (array.dtype().kind() != 'O') throw py::type_error("expected an array of objects");
   }
   PyObject* operator[](std::size_t row) const {
     return *reinterpret_cast<PyObject* const*>(data + static_cast<py::ssize_t>(row) * stride);
@@ -149,7 +149,7 @@ struct ObjectColumn {
 };
 
 py::tuple number_objects(const py::array& array) {
-  if (array.ndim() != 1) throw py::type_error("an array of 1 dimension was expected");
+  if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension");
   const ObjectColumn column(array);
   Array<std::int32_t> numbers(array.shape(0));
   const auto out = as_mutable_span(numbers);
@@ -173,7 +173,7 @@ bool is_number_type(PyTypeObject* type) {
 /// The objects as floats, NaN where missing, and whether any is not a whole number; None if not all of them are
 /// numbers.
 py::object object_floats(const py::array& array) {
-  if (array.ndim() != 1) throw py::type_error("an array of 1 dimension was expected");
+  if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension");
   const ObjectColumn column(array);
   Array<double> floats(array.shape(0));
   const auto out = as_mutable_span(floats);

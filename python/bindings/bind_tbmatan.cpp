@@ -25,7 +25,7 @@ Tbmatan learn_tbmatan(const CountSet& counts, double equivalent_sample_size, std
   if (edge_beliefs) {
     const auto n = static_cast<py::ssize_t>(counts.n_features());
     if (edge_beliefs->ndim() != 2 || edge_beliefs->shape(0) != n || edge_beliefs->shape(1) != n)
-      throw InvalidInput("the beliefs in edges must be a matrix with a row and a column for each of the " +
+      throw InvalidInput("the prior edge weights must be a matrix with a row and a column for each of the " +
                          std::to_string(n) + " features");
     const auto given = as_span(*edge_beliefs);
     options.edge_beliefs.assign(given.begin(), given.end());

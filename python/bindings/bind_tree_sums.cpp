@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ EdgeWeights from_logs(const Array<double>& logs) {
 
 EdgeWeights from_parts(const Array<double>& mantissas, const Array<std::int64_t>& exponents) {
   const std::size_t n = nodes_of(mantissas);
-  if (nodes_of(exponents) != n) throw InvalidInput("there must be as many exponents as mantissas");
+  if (nodes_of(exponents) != n) throw InvalidInput("expected as many exponents as mantissas");
   const auto mantissa = as_span(mantissas);
   const auto exponent = as_span(exponents);
   const ReleaseGil release;
@@ -43,7 +44,9 @@ EdgeWeights from_parts(const Array<double>& mantissas, const Array<std::int64_t>
 }
 
 std::pair<double, std::int64_t> weight_of(const EdgeWeights& weights, std::size_t u, std::size_t v) {
-  if (u >= weights.n_nodes() || v >= weights.n_nodes()) throw InvalidInput("there is no such node");
+  if (u >= weights.n_nodes() || v >= weights.n_nodes())
+    throw InvalidInput("expected two nodes below " + std::to_string(weights.n_nodes()) + ", got " + std::to_string(u) +
+                       " and " + std::to_string(v));
   const Scaled weight = weights(u, v);
   return {weight.mantissa, weight.mantissa > 0 ? weight.exponent : 0};
 }

@@ -19,17 +19,17 @@ using namespace internal;
 namespace {
 
 void check_size(const char* what, std::uint64_t expected, std::size_t actual) {
-  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " cells, but have ", actual));
+  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " cells, got ", actual));
 }
 
 void check_sizes(std::span<const std::uint32_t> cards, std::size_t n_classes, std::size_t singles, std::size_t pairs,
                  std::size_t value_counts) {
   if (n_classes == 0 || n_classes > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", n_classes));
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", n_classes));
   std::uint64_t values = 0;
   for (std::size_t f = 0; f < cards.size(); ++f) {
     if (cards[f] == 0 || cards[f] > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cards[f]));
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cards[f]));
     values += cards[f];
   }
   const auto classes = static_cast<std::uint32_t>(n_classes);
@@ -46,10 +46,10 @@ Aode::Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_p
   check_sizes(cardinalities, n_classes, singles.size(), pairs.size(), value_counts.size());
   check_distributions(class_probabilities, n_classes, 1, [] { return std::string("the class probabilities"); });
   if (!(min_count >= 0 && std::isfinite(min_count)))
-    throw InvalidInput(join_text("min_count must be finite and not negative, but is ", min_count));
+    throw InvalidInput(join_text("min_count must be finite and non-negative, got ", min_count));
   for (const double weight : value_counts)
     if (!(weight >= 0 && std::isfinite(weight)))
-      throw InvalidInput(join_text("counts of values must be finite and not negative, but one is ", weight));
+      throw InvalidInput(join_text("counts of values must be finite and non-negative, got ", weight));
 
   std::vector<std::size_t> first_values{0}, pair_offsets{0};
   for (const std::uint32_t r : cardinalities) first_values.push_back(first_values.back() + r);

@@ -27,10 +27,10 @@ using FindSkeleton = Skeleton (*)(const SeparatorSearch&);
 
 void check_options(std::size_t n, const GraphOptions& options) {
   if (!(options.threshold >= 0))
-    throw InvalidInput(join_text("the threshold of dependence must not be negative, but is ", options.threshold));
+    throw InvalidInput(join_text("the threshold of dependence must be non-negative, got ", options.threshold));
   if (!options.cardinalities.empty() && options.cardinalities.size() != n)
     throw InvalidInput(
-        join_text("expected the number of values of ", n, " variables, but got ", options.cardinalities.size()));
+        join_text("expected the number of values of ", n, " variables, got ", options.cardinalities.size()));
   std::vector<std::size_t> sorted = options.preference;
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::size_t> all(sorted.size());

@@ -147,15 +147,16 @@ class RowDependence::Rows {
   }
 
  private:
-  /// The class is no partner where it is given anyway.
+  /// The class cannot be tested where every test is conditioned on it.
   std::size_t n_pairs_of() const { return n_variables() - (given_class_ ? 1 : 0); }
 
   void check(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
     const auto see = [&](std::size_t v) {
       if (v >= n_pairs_of())
-        throw InvalidInput(join_text("a test of independence knows ", n_pairs_of(), " variables, but got ", v));
+        throw InvalidInput(
+            join_text("expected a variable below ", n_pairs_of(), " in a test of independence, got ", v));
       const auto times = std::count(given.begin(), given.end(), v) + (v == x) + (v == y);
-      if (times > 1) throw InvalidInput(join_text("variable ", v, " comes twice in a test of independence"));
+      if (times > 1) throw InvalidInput(join_text("variable ", v, " occurs twice in a test of independence"));
     };
     see(x);
     see(y);
@@ -234,7 +235,7 @@ double log_p_value(double g2, double degrees) {
 RowDependence::RowDependence(const Dataset& data, const DependenceOptions& options, int threads)
     : options_(options), rows_(std::make_shared<const Rows>(data, options.given_class, threads)) {
   if (!(options.min_rows >= 0) || std::isinf(options.min_rows))
-    throw InvalidInput(join_text("min_rows must be a number that is not negative, but is ", options.min_rows));
+    throw InvalidInput(join_text("min_rows must be a non-negative number, got ", options.min_rows));
 }
 
 std::size_t RowDependence::n_variables() const {

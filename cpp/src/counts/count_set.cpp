@@ -144,16 +144,15 @@ double CountSet::n_rows() const {
 
 std::span<const double> CountSet::single(std::size_t f) const {
   if (f >= n_features())
-    throw InvalidInput("feature " + std::to_string(f) + " was asked for, but there are " +
-                       std::to_string(n_features()) + " features");
+    throw InvalidInput("expected a feature below " + std::to_string(n_features()) + ", got " + std::to_string(f));
   return std::span(cells_).subspan(single_offsets_[f], single_offsets_[f + 1] - single_offsets_[f]);
 }
 
 std::span<const double> CountSet::pair(std::size_t u, std::size_t v) const {
   if (scope_ != CountScope::kPairs)
-    throw InvalidInput("counts of a pair of features were asked for, but only single features were counted");
+    throw InvalidInput("there are no counts of pairs: only single features were counted");
   if (u >= v || v >= n_features())
-    throw InvalidInput("a pair of features u < v below " + std::to_string(n_features()) + " is needed, but got " +
+    throw InvalidInput("expected two features u < v below " + std::to_string(n_features()) + ", got " +
                        std::to_string(u) + " and " + std::to_string(v));
   const std::size_t size = std::size_t{cardinalities_[u]} * cardinalities_[v] * n_classes_;
   const std::size_t between = cardinalities_[u] * (single_offsets_[v] - single_offsets_[u + 1]);
@@ -162,8 +161,7 @@ std::span<const double> CountSet::pair(std::size_t u, std::size_t v) const {
 
 std::span<const double> CountSet::family(std::size_t i) const {
   if (i >= families_.size())
-    throw InvalidInput("family " + std::to_string(i) + " was asked for, but there are " +
-                       std::to_string(families_.size()) + " families");
+    throw InvalidInput("expected a family below " + std::to_string(families_.size()) + ", got " + std::to_string(i));
   return std::span(cells_).subspan(family_offsets_[i], family_offsets_[i + 1] - family_offsets_[i]);
 }
 

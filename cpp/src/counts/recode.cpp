@@ -89,7 +89,7 @@ void check_merging(const Recoding& recoding, std::size_t n_old, std::uint32_t n_
 
 void check_sizes(std::size_t n_features, std::size_t n_cardinalities, std::size_t n_recodings) {
   if (n_cardinalities != n_features || n_recodings != n_features)
-    throw InvalidInput("expected " + std::to_string(n_features) + " cardinalities and recodings, but got " +
+    throw InvalidInput("expected " + std::to_string(n_features) + " cardinalities and recodings, got " +
                        std::to_string(n_cardinalities) + " and " + std::to_string(n_recodings));
 }
 

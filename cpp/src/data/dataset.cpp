@@ -112,11 +112,11 @@ Dataset::Dataset(std::vector<Column> features, Column target, std::vector<double
                          " rows, but the class has " + std::to_string(target_.size()));
   if (weights_.empty()) return;
   if (weights_.size() != target_.size())
-    throw InvalidInput("expected " + std::to_string(target_.size()) + " weights, one per row, but got " +
+    throw InvalidInput("expected " + std::to_string(target_.size()) + " weights, one per row, got " +
                        std::to_string(weights_.size()));
   for (std::size_t i = 0; i < weights_.size(); ++i)
     if (!std::isfinite(weights_[i]) || weights_[i] < 0)
-      throw InvalidInput("weights must be finite and not negative, but row " + std::to_string(i) + " has " +
+      throw InvalidInput("weights must be finite and non-negative, but row " + std::to_string(i) + " has " +
                          std::to_string(weights_[i]));
 }
 
@@ -130,8 +130,7 @@ std::vector<std::uint32_t> Dataset::cardinalities() const {
 Dataset Dataset::subset(std::span<const std::size_t> rows) const {
   for (const std::size_t row : rows)
     if (row >= n_rows())
-      throw InvalidInput("row " + std::to_string(row) + " was asked for, but the data set has " +
-                         std::to_string(n_rows()) + " rows");
+      throw InvalidInput("expected a row below " + std::to_string(n_rows()) + ", got " + std::to_string(row));
   std::vector<Column> features;
   features.reserve(features_.size());
   for (const Column& column : features_) {

@@ -82,7 +82,7 @@ void apply(const NumberColumn& x, std::span<const double> cuts, std::span<T> out
     throw InvalidInput(std::to_string(8 * sizeof(T)) + "-bit codes have room for " + std::to_string(max_cuts) +
                        " cut points, but there are " + std::to_string(cuts.size()));
   if (out.size() != x.size())
-    throw InvalidInput("expected room for " + std::to_string(x.size()) + " codes, one per number, but got " +
+    throw InvalidInput("expected room for " + std::to_string(x.size()) + " codes, one per number, got " +
                        std::to_string(out.size()));
   std::array<double, kBlock> values{};
   std::array<T, kBlock> codes;

@@ -257,7 +257,7 @@ std::vector<double> cuts_of_rows(const NumberColumn& x, const Column& classes, s
 
 std::vector<double> mdl_cuts(const NumberColumn& x, const Column& classes, std::span<const double> weights) {
   if (classes.size() != x.size())
-    throw InvalidInput("expected " + std::to_string(x.size()) + " classes, one per row, but got " +
+    throw InvalidInput("expected " + std::to_string(x.size()) + " classes, one per row, got " +
                        std::to_string(classes.size()));
   if (classes.has_missing()) throw InvalidInput("every row needs a class, but some class codes are missing");
   std::vector<double> cuts =

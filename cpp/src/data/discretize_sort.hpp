@@ -73,7 +73,7 @@ inline double cut_between(double a, double b) {
 template <class Use>
 void for_each_weighted_value(const NumberColumn& x, std::span<const double> weights, Use use) {
   if (!weights.empty() && weights.size() != x.size())
-    throw InvalidInput("expected " + std::to_string(x.size()) + " weights, one per row, but got " +
+    throw InvalidInput("expected " + std::to_string(x.size()) + " weights, one per row, got " +
                        std::to_string(weights.size()));
   std::array<double, 512> block;
   for (std::size_t begin = 0; begin < x.size(); begin += block.size()) {
@@ -88,7 +88,7 @@ void for_each_weighted_value(const NumberColumn& x, std::span<const double> weig
       if (!weights.empty()) {
         weight = weights[begin + i];
         if (!std::isfinite(weight) || weight < 0)
-          throw InvalidInput("weights must be finite and not negative, but row " + std::to_string(begin + i) + " has " +
+          throw InvalidInput("weights must be finite and non-negative, but row " + std::to_string(begin + i) + " has " +
                              std::to_string(weight));
         if (weight == 0) continue;
       }
@@ -99,7 +99,7 @@ void for_each_weighted_value(const NumberColumn& x, std::span<const double> weig
 
 /// Throws InvalidInput unless the sum of weights is a number.
 inline void check_total_weight(double total) {
-  if (!std::isfinite(total)) throw InvalidInput("the sum of all weights must be finite, but it is infinite");
+  if (!std::isfinite(total)) throw InvalidInput("the sum of all weights must be finite, got infinity");
 }
 
 }  // namespace tanager::internal

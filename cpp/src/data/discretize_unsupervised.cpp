@@ -38,7 +38,7 @@ struct IntervalEdge {
 
 void check_bins(std::size_t bins) {
   if (bins < 1 || bins > kMaxValues)
-    throw InvalidInput("the number of bins must be between 1 and " + std::to_string(kMaxValues) + ", but it is " +
+    throw InvalidInput("the number of bins must be between 1 and " + std::to_string(kMaxValues) + ", got " +
                        std::to_string(bins));
 }
 

@@ -153,7 +153,7 @@ Layout read_layout(ArrowArrayStream& stream) {
   if (format == "u") return Layout::kOffsets32;
   if (format == "U") return Layout::kOffsets64;
   if (format == "vu") return Layout::kViews;
-  throw InvalidInput("a column of strings was expected, but one of Arrow format '" + format + "' came");
+  throw InvalidInput("expected a column of strings, got one of Arrow format '" + format + "'");
 }
 
 }  // namespace
@@ -197,8 +197,8 @@ std::size_t ArrowStrings::n_rows() const {
 
 std::vector<std::string_view> ArrowStrings::number(std::span<std::int32_t> numbers) const {
   if (numbers.size() != n_rows())
-    throw InvalidInput("room for " + std::to_string(n_rows()) + " numbers was expected, but for " +
-                       std::to_string(numbers.size()) + " came");
+    throw InvalidInput("expected room for " + std::to_string(n_rows()) + " numbers, got " +
+                       std::to_string(numbers.size()));
   StringIndex index;
   ShortStrings met;
   std::int32_t* out = numbers.data();

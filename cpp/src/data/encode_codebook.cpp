@@ -25,8 +25,8 @@ std::uint64_t distance(std::int64_t from, std::int64_t to) {
 
 CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<std::uint32_t>(keys.size())) {
   if (keys.size() > kMaxValues)
-    throw InvalidInput("a column can have at most " + std::to_string(kMaxValues) + " values, but " +
-                       std::to_string(keys.size()) + " came");
+    throw InvalidInput("a column can have at most " + std::to_string(kMaxValues) + " values, got " +
+                       std::to_string(keys.size()));
   if (keys.empty()) return;
   const auto [smallest, largest] = std::minmax_element(keys.begin(), keys.end());
   first_ = *smallest;

@@ -53,7 +53,7 @@ struct Collector {
   void prepare() {
     if constexpr (std::is_same_v<T, std::uint64_t>)
       if (largest > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-        throw InvalidInput("an integer category must be below 2^63, but " + std::to_string(largest) + " came");
+        throw InvalidInput("an integer category must be below 2^63, got " + std::to_string(largest));
     const std::uint64_t span = static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(smallest);
     if (span < kMaxFlags) flags.assign(static_cast<std::size_t>(span) + 1, 0);
   }

@@ -100,8 +100,8 @@ template <class UsedOfFeature, class UsedOfClass>
 FoldCoding make_coding(const Dataset& data, const std::vector<bool>& keep_all, const std::vector<GivenCoding>& features,
                        const GivenCoding& classes, UsedOfFeature used_of_feature, UsedOfClass used_of_class) {
   if (!features.empty() && features.size() != data.n_features())
-    throw InvalidInput(join_text("expected the codings of none or all of ", data.n_features(), " features, but got ",
-                                 features.size()));
+    throw InvalidInput(
+        join_text("expected the codings of none or all of ", data.n_features(), " features, got ", features.size()));
   FoldCoding coding;
   for (std::size_t f = 0; f < data.n_features(); ++f) {
     GivenCoding found{{}, data.feature(f).n_values()};
@@ -135,11 +135,11 @@ FoldCounter::FoldCounter(Dataset data, CountScope scope, std::vector<Family> fam
     : data_(std::move(data)), scope_(scope), families_(std::move(families)), keep_all_(std::move(keep_all)) {
   if (keep_all_.size() != data_.n_features())
     throw InvalidInput(
-        join_text("expected a mark for each of ", data_.n_features(), " features, but got ", keep_all_.size()));
+        join_text("expected a mark for each of ", data_.n_features(), " features, got ", keep_all_.size()));
   const auto cardinalities = data_.cardinalities();
   for (const Family& family : families_) checked_table_size(family, cardinalities, data_.n_classes());
   if (!folds.empty() && folds.size() != data_.n_rows())
-    throw InvalidInput(join_text("expected the fold of each of ", data_.n_rows(), " rows, but got ", folds.size()));
+    throw InvalidInput(join_text("expected the fold of each of ", data_.n_rows(), " rows, got ", folds.size()));
   if (data_.is_weighted()) return;
   const Size size = size_of(data_, scope_, families_);
   const double cells = size.cells * data_.n_classes();
@@ -167,8 +167,7 @@ TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::ve
     std::vector<std::uint8_t> is_left_out(data_.n_rows(), 1);
     bool twice = false;
     for (const std::size_t row : rows) {
-      if (row >= data_.n_rows())
-        throw InvalidInput(join_text("row ", row, " was asked for, but the table has ", data_.n_rows(), " rows"));
+      if (row >= data_.n_rows()) throw InvalidInput(join_text("expected a row below ", data_.n_rows(), ", got ", row));
       twice |= is_left_out[row] == 0;
       is_left_out[row] = 0;
     }
@@ -188,7 +187,7 @@ TrainingFold FoldCounter::train(std::span<const std::size_t> rows, const std::ve
 TrainingFold FoldCounter::train_without(std::size_t fold, const std::vector<GivenCoding>& features,
                                         const GivenCoding& classes) const {
   if (!by_fold_ || fold >= n_folds_)
-    throw InvalidInput(join_text("fold ", fold, " was asked for, but ", by_fold_ ? n_folds_ : 0, " are known"));
+    throw InvalidInput(join_text("expected a fold below ", by_fold_ ? n_folds_ : 0, ", got ", fold));
   CountSet counts = *total_;
   for_all_counts(counts, *by_fold_, [&](std::span<double> rest, std::span<const double> parts) {
     const std::size_t n_classes = data_.n_classes();

@@ -35,7 +35,7 @@ void gather(std::span<const From> codes, std::span<const std::size_t> rows, cons
 template <class To>
 void gather_any(const Column& column, std::span<const std::size_t> rows, const Recoding& recoding, std::span<To> out) {
   if (rows.size() != out.size())
-    throw InvalidInput(join_text("expected room for ", rows.size(), " codes, but got it for ", out.size()));
+    throw InvalidInput(join_text("expected room for ", rows.size(), " codes, got ", out.size()));
   if (!recoding.empty() && recoding.size() != column.n_values())
     throw InvalidInput(join_text("the recoding of a column has ", recoding.size(), " entries, but ", column.n_values(),
                                  " values are known"));
@@ -45,11 +45,10 @@ void gather_any(const Column& column, std::span<const std::size_t> rows, const R
       if (code != kMissing) n_values = std::max(n_values, code + 1U);
     if (n_values > kMaxNarrowValues)
       throw InvalidInput(
-          join_text(n_values, " values do not fit 8-bit codes, which tell at most ", kMaxNarrowValues, " apart"));
+          join_text(n_values, " values do not fit 8-bit codes, which represent at most ", kMaxNarrowValues));
   }
   for (const std::size_t row : rows)
-    if (row >= column.size())
-      throw InvalidInput(join_text("row ", row, " was asked for, but the table has ", column.size(), " rows"));
+    if (row >= column.size()) throw InvalidInput(join_text("expected a row below ", column.size(), ", got ", row));
   column.visit([&](auto codes) { gather(codes, rows, recoding, out); });
 }
 
@@ -70,7 +69,7 @@ Column gathered(const Column& column, std::span<const std::size_t> rows, const R
 Dataset recoded_subset(const Dataset& data, std::span<const std::size_t> rows, const FoldCoding& coding) {
   if (coding.features.size() != data.n_features() || coding.cardinalities.size() != data.n_features())
     throw InvalidInput(
-        join_text("expected the coding of ", data.n_features(), " features, but got that of ", coding.features.size()));
+        join_text("expected the coding of ", data.n_features(), " features, got that of ", coding.features.size()));
   std::vector<Column> features;
   features.reserve(data.n_features());
   for (std::size_t f = 0; f < data.n_features(); ++f)

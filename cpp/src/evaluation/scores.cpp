@@ -19,11 +19,11 @@ void check(const Predictions& predictions) {
   const auto& [probabilities, n_classes, truth, logs] = predictions;
   if (truth.empty()) throw InvalidInput("predictions are scored on at least one row, but there is none");
   if (n_classes == 0 || probabilities.size() % n_classes != 0 || probabilities.size() / n_classes != truth.size())
-    throw InvalidInput(join_text("expected ", n_classes, " probabilities for each of ", truth.size(), " rows, but got ",
+    throw InvalidInput(join_text("expected ", n_classes, " probabilities for each of ", truth.size(), " rows, got ",
                                  probabilities.size(), " in all"));
   if (!logs.empty() && logs.size() != probabilities.size())
     throw InvalidInput(
-        join_text("expected as many logarithms as probabilities, ", probabilities.size(), ", but got ", logs.size()));
+        join_text("expected as many logarithms as probabilities, ", probabilities.size(), ", got ", logs.size()));
   for (const Code c : truth)
     if (c >= n_classes && c != kMissing)
       throw InvalidInput(join_text("a true class has code ", c, ", but there are only ", n_classes, " classes"));

@@ -165,8 +165,8 @@ void check(std::size_t n, std::span<const double> weights, std::optional<std::si
     throw InvalidInput(join_text("a branching may have at most 4294967295 nodes, but has ", n));
   if (weights.size() != n * n)
     throw InvalidInput(
-        join_text("a branching of ", n, " nodes needs ", n * n, " weights, one per arc, but got ", weights.size()));
-  if (root && *root >= n) throw InvalidInput(join_text("the root must be one of the ", n, " nodes, but is ", *root));
+        join_text("a branching of ", n, " nodes needs ", n * n, " weights, one per arc, got ", weights.size()));
+  if (root && *root >= n) throw InvalidInput(join_text("the root must be one of the ", n, " nodes, got ", *root));
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = 0; v < n; ++v)
       if (u != v && !(std::abs(weights[u * n + v]) <= kHeaviest))

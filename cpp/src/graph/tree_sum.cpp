@@ -42,11 +42,11 @@ void EdgeWeights::set(std::size_t u, std::size_t v, Scaled weight) {
   int shift = 0;
   const double mantissa = std::frexp(weight.mantissa, &shift);
   if (!(weight.mantissa >= 0) || std::isinf(weight.mantissa))
-    throw InvalidInput(join_text("a weight must be a number that is not negative, but the one of edge ", u, ", ", v,
-                                 " is ", weight.mantissa));
+    throw InvalidInput(
+        join_text("a weight must be a non-negative number, but that of edge ", u, ", ", v, " is ", weight.mantissa));
   if (mantissa > 0 && (weight.exponent > kMaxWeightExponent || weight.exponent < -kMaxWeightExponent))
-    throw InvalidInput(join_text("the exponent of a weight must be between -2^40 and 2^40, but the one of edge ", u,
-                                 ", ", v, " is ", weight.exponent));
+    throw InvalidInput(join_text("the exponent of a weight must be between -2^40 and 2^40, but that of edge ", u, ", ",
+                                 v, " is ", weight.exponent));
   const Scaled stored = mantissa > 0 ? Scaled{2 * mantissa, weight.exponent + shift - 1} : kScaledZero;
   weights_[u * n_nodes_ + v] = stored;
   weights_[v * n_nodes_ + u] = stored;
@@ -55,8 +55,8 @@ void EdgeWeights::set(std::size_t u, std::size_t v, Scaled weight) {
 EdgeWeights EdgeWeights::from_logs(std::size_t n_nodes, std::span<const double> logs) {
   EdgeWeights weights(n_nodes);
   if (logs.size() != n_nodes * n_nodes)
-    throw InvalidInput(join_text("a matrix of ", n_nodes, " x ", n_nodes, " logarithms was expected, but ", logs.size(),
-                                 " numbers came"));
+    throw InvalidInput(
+        join_text("expected a matrix of ", n_nodes, " x ", n_nodes, " logarithms, got ", logs.size(), " numbers"));
   for (std::size_t u = 0; u < n_nodes; ++u)
     for (std::size_t v = u + 1; v < n_nodes; ++v) {
       const double log = logs[u * n_nodes + v];
@@ -65,7 +65,7 @@ EdgeWeights EdgeWeights::from_logs(std::size_t n_nodes, std::span<const double> 
       if (!(std::abs(exponent) <= static_cast<double>(kMaxWeightExponent)))
         throw InvalidInput(
             join_text("the logarithm of a weight must be a number between -7e11 and 7e11, or minus "
-                      "infinity for no edge, but the one of edge ",
+                      "infinity for no edge, but that of edge ",
                       u, ", ", v, " is ", log));
       // The product must not be rounded before the subtraction: the rest would lose its last places.
       const double rest = std::fma(-exponent, kLn2Rest, std::fma(-exponent, kLn2, log));

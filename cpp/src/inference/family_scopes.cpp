@@ -21,12 +21,11 @@ FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t
   };
   if (structure.n_features() != n_features())
     throw InvalidInput(
-        join_text("expected the number of values of ", structure.n_features(), " features, but got ", n_features()));
-  if (n_classes_ == 0) throw InvalidInput("expected at least one class, but got none");
+        join_text("expected the number of values of ", structure.n_features(), " features, got ", n_features()));
+  if (n_classes_ == 0) throw InvalidInput("expected at least one class, got none");
   for (std::size_t f = 0; f < n_features(); ++f)
     if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
-      throw InvalidInput(
-          join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cardinalities_[f]));
   std::vector<std::size_t> family;
   for (std::size_t f = 0; f < n_features(); ++f) {
     family.clear();

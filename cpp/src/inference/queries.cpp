@@ -15,7 +15,7 @@
 namespace tanager::internal {
 
 void refuse_impossible() {
-  throw InvalidInput("the evidence has probability zero under this network, so that nothing follows from it");
+  throw InvalidInput("the evidence has probability zero under this network; nothing follows from it");
 }
 
 AskedNetwork::AskedNetwork(const Network& network, std::uint64_t limit)
@@ -26,7 +26,7 @@ AskedNetwork::AskedNetwork(const Network& network, std::uint64_t limit)
 
 void AskedNetwork::check(const Evidence& evidence) const {
   if (evidence.features.size() != n_features())
-    throw InvalidInput(join_text("the evidence must have a code for each of ", n_features(), " features, but has ",
+    throw InvalidInput(join_text("the evidence must have a code for each of ", n_features(), " features, got ",
                                  evidence.features.size()));
   for (const std::size_t f : scopes.order())
     if (evidence.features[f] != kMissing && evidence.features[f] >= scopes.cardinalities()[f])
@@ -67,15 +67,14 @@ namespace {
 
 /// Throws InvalidInput unless the variables exist and come once each.
 void check_variables(const AskedNetwork& asked, std::span<const std::size_t> variables) {
-  if (variables.empty()) throw InvalidInput("expected at least one variable to ask for, but none came");
+  if (variables.empty()) throw InvalidInput("expected at least one variable, got none");
   std::vector<bool> seen(asked.n_features() + 1, false);
   for (const std::size_t v : variables) {
     if (v > asked.n_features())
-      throw InvalidInput(
-          join_text("variable ", v, " was asked for, but there are ", asked.n_features(), " features and the class"));
+      throw InvalidInput(join_text("expected a variable from 0 to ", asked.n_features(), ", the class, got ", v));
     if (v < asked.n_features() && asked.structure.is_absent(v))
-      throw InvalidInput(join_text("feature ", v, " was asked for, but the network leaves it out"));
-    if (seen[v]) throw InvalidInput(join_text("variable ", v, " was asked for twice"));
+      throw InvalidInput(join_text("feature ", v, " is not part of the network"));
+    if (seen[v]) throw InvalidInput(join_text("expected different variables, got ", v, " twice"));
     seen[v] = true;
   }
 }

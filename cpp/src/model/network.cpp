@@ -15,13 +15,13 @@ namespace {
 
 std::uint32_t checked_classes(std::size_t n_classes) {
   if (n_classes == 0 || n_classes > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", n_classes));
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", n_classes));
   return static_cast<std::uint32_t>(n_classes);
 }
 
 template <class Describe>
 void check_size(std::uint64_t expected, std::size_t actual, const Describe& what) {
-  if (actual != expected) throw InvalidInput(join_text(what(), " must have ", expected, " cells, but has ", actual));
+  if (actual != expected) throw InvalidInput(join_text(what(), " must have ", expected, " cells, got ", actual));
 }
 
 }  // namespace
@@ -40,12 +40,11 @@ Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, 
       tables_(std::move(tables)) {
   const std::size_t n = structure_.n_features();
   if (cardinalities_.size() != n || tables_.size() != n)
-    throw InvalidInput(join_text("expected the number of values and the table of ", n, " features, but got ",
+    throw InvalidInput(join_text("expected the number of values and the table of ", n, " features, got ",
                                  cardinalities_.size(), " and ", tables_.size()));
   for (std::size_t f = 0; f < n; ++f) {
     if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
-      throw InvalidInput(
-          join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", cardinalities_[f]));
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cardinalities_[f]));
   }
   const auto family = structure_.class_family();
   const auto the_class = [] { return std::string("the table of the class"); };

@@ -39,8 +39,8 @@ void check_parents(const std::vector<std::vector<std::size_t>>& parents) {
 
 void check_absent(const std::vector<std::vector<std::size_t>>& parents, const std::vector<bool>& absent) {
   if (absent.size() != parents.size())
-    throw InvalidInput(join_text("whether a feature is absent must be said of ", parents.size(),
-                                 " features, but was said of ", absent.size()));
+    throw InvalidInput(
+        join_text("expected a mark of absence for each of ", parents.size(), " features, got ", absent.size()));
   for (std::size_t child = 0; child < parents.size(); ++child) {
     if (absent[child] && !parents[child].empty())
       throw InvalidInput(join_text("feature ", child, " is absent, but has parents"));
@@ -109,7 +109,7 @@ Structure Structure::general(std::vector<std::vector<std::size_t>> parents, std:
   check_parents(parents);
   check_parent_set(class_parents, n, [] { return std::string("the class"); });
   if (class_children.size() != n)
-    throw InvalidInput(join_text("whether the class is a parent must be said of ", n, " features, but was said of ",
+    throw InvalidInput(join_text("expected a mark of the children of the class for each of ", n, " features, got ",
                                  class_children.size()));
   if (!absent.empty()) check_absent(parents, absent);
   if (std::find(absent.begin(), absent.end(), true) == absent.end()) absent.clear();

@@ -31,8 +31,9 @@ std::uint32_t check_header(std::uint64_t file_size, const Fetch& fetch) {
   if (file_size >= kMagic.size()) check_magic(header);
   const auto n_magic = static_cast<std::size_t>(std::min<std::uint64_t>(file_size, kMagic.size()));
   if (file_size < kHeaderSize)
-    throw ModelFileError(std::memcmp(header.data(), kMagic.data(), n_magic) == 0 ? kDamaged : kNotAModel,
-                         "it is not a whole tanager model file: it has only " + std::to_string(file_size) + " bytes");
+    throw ModelFileError(
+        std::memcmp(header.data(), kMagic.data(), n_magic) == 0 ? kDamaged : kNotAModel,
+        "it is not a complete tanager model file: it has only " + std::to_string(file_size) + " bytes");
   const auto version = load_little<std::uint32_t>(header.data() + kMagic.size());
   if (version > kFormatVersion)
     throw ModelFileError(kTooNew, "it was written by a newer tanager: its format is " + std::to_string(version) +

@@ -25,11 +25,11 @@ std::string describe(const FeatureInfo& feature) {
 
 void check_cuts(const FeatureInfo& feature, std::uint32_t cardinality) {
   if (!feature.labels.empty())
-    throw InvalidInput(describe(feature) + " is one of intervals and cannot have labels, but has " +
+    throw InvalidInput(describe(feature) + " is one of intervals and cannot have labels, got " +
                        std::to_string(feature.labels.size()));
   if (feature.cuts.size() + 1 != cardinality)
     throw InvalidInput(describe(feature) + " has " + std::to_string(cardinality) + " values and so needs " +
-                       std::to_string(cardinality - 1) + " cut points, but has " + std::to_string(feature.cuts.size()));
+                       std::to_string(cardinality - 1) + " cut points, got " + std::to_string(feature.cuts.size()));
   for (std::size_t i = 0; i < feature.cuts.size(); ++i)
     if (!std::isfinite(feature.cuts[i]) || (i > 0 && !(feature.cuts[i - 1] < feature.cuts[i])))
       throw InvalidInput(describe(feature) + " needs finite and increasing cut points, but number " +
@@ -38,7 +38,7 @@ void check_cuts(const FeatureInfo& feature, std::uint32_t cardinality) {
 
 std::vector<Code> check_labels(const FeatureInfo& feature, std::uint32_t cardinality) {
   if (!feature.cuts.empty())
-    throw InvalidInput(describe(feature) + " is one of categories and cannot have cut points, but has " +
+    throw InvalidInput(describe(feature) + " is one of categories and cannot have cut points, got " +
                        std::to_string(feature.cuts.size()));
   // A feature that was always missing in learning has no label, yet its table needs one value.
   const bool never_seen = feature.labels.empty() && cardinality == 1;
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> check_names(const std::vector<FeatureInfo>& features)
 void check_cells(std::span<const double> cells) {
   for (const double cell : cells)
     if (!std::isfinite(cell) || cell < 0.0)
-      throw InvalidInput("counts must be finite and not negative, but one is " + internal::label_text(cell));
+      throw InvalidInput("counts must be finite and non-negative, got " + internal::label_text(cell));
 }
 
 void check_fit(const CountSet& counts, const Model& model) {
@@ -169,8 +169,8 @@ std::size_t Model::feature_index(std::string_view name) const {
 
 const FeatureInfo& Model::checked_feature(std::size_t feature) const {
   if (feature >= features_.size())
-    throw InvalidInput("feature " + std::to_string(feature) + " was asked for, but the model has " +
-                       std::to_string(features_.size()) + " features");
+    throw InvalidInput("expected a feature below " + std::to_string(features_.size()) + ", got " +
+                       std::to_string(feature));
   return features_[feature];
 }
 
@@ -189,8 +189,7 @@ Code Model::encode(std::size_t feature, double value) const {
 
 std::string Model::class_name(std::uint32_t index) const {
   if (index >= classes_.size())
-    throw InvalidInput("class " + std::to_string(index) + " was asked for, but the model has " +
-                       std::to_string(classes_.size()) + " classes");
+    throw InvalidInput("expected a class below " + std::to_string(classes_.size()) + ", got " + std::to_string(index));
   return internal::label_text(classes_[index]);
 }
 

@@ -18,7 +18,7 @@ using enum ModelFileProblem;
 void check_path(const std::string& path) {
   if (path.empty()) throw ModelFileError(kNotFound, "the path is empty");
   // The operating system would silently take the part before it.
-  if (path.find('\0') != std::string::npos) throw ModelFileError(kOther, "the path holds a null character");
+  if (path.find('\0') != std::string::npos) throw ModelFileError(kOther, "the path contains a null character");
 }
 
 /// The path for a message, which a null character would end.

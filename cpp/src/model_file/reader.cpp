@@ -247,7 +247,7 @@ Tbmatan read_tbmatan(ByteReader in) {
   options.max_assignments = in.number<std::uint64_t>();
   options.n_trees = in.number<std::uint32_t>();
   CountSet counts = read_counts(in, cardinalities, n_classes);
-  if (!counts.families().empty()) in.fail("counts families, which an average over trees does not know");
+  if (!counts.families().empty()) in.fail("counts families, which an average over trees does not have");
   check_counts(counts);
   return Tbmatan(std::move(counts), std::move(options));
 }

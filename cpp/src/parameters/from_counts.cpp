@@ -6,8 +6,8 @@ namespace tanager::internal {
 
 void check_pseudo_counts(const char* name, double value, bool zero_allowed) {
   if (value <= kMostPseudoCounts && (value > 0 || (zero_allowed && value == 0))) return;
-  throw InvalidInput(join_text(name, zero_allowed ? " must not be negative" : " must be positive",
-                               " and must be at most ", kMostPseudoCounts, ", but is ", value));
+  throw InvalidInput(join_text(name, zero_allowed ? " must be non-negative" : " must be positive",
+                               " and must be at most ", kMostPseudoCounts, ", got ", value));
 }
 
 void smooth(std::span<double> cells, std::size_t values, std::size_t classes, double alpha) {
@@ -42,7 +42,7 @@ void check_augmented_naive(const Structure& structure, const char* what) {
   for (const std::size_t f : structure.order())
     if (!structure.is_class_child(f))
       throw InvalidInput(
-          join_text(what, " needs the class as a parent of every feature, but it is none of feature ", f));
+          join_text(what, " needs the class as a parent of every feature, but it is not a parent of feature ", f));
 }
 
 std::vector<double> class_family_counts(const Structure& structure, const CountSet& counts) {

@@ -74,7 +74,7 @@ double logistic(double x) {
 void check_arc_prior(const std::vector<double>& prior, std::size_t n_features) {
   if (prior.size() != 1 && prior.size() != n_features)
     throw InvalidInput(join_text("arc_prior must have one probability, or one for each of the ", n_features,
-                                 " features, but has ", prior.size()));
+                                 " features, got ", prior.size()));
   for (const double p : prior)
     if (!(p >= 0 && p <= 1))
       throw InvalidInput(join_text("arc_prior must hold probabilities between 0 and 1, but one is ", p));

@@ -16,7 +16,7 @@ using namespace internal;
 namespace {
 
 void check_size(const char* what, std::size_t expected, std::size_t actual) {
-  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, but has ", actual));
+  if (expected != actual) throw InvalidInput(join_text(what, " must have ", expected, " numbers, got ", actual));
 }
 
 constexpr std::uint32_t kClassesOnStack = 64;
@@ -33,7 +33,7 @@ CodeBatch Predictor::batch_of(std::span<const T> rows) const {
   const std::size_t n = n_features();
   if (n == 0 || rows.size() % n != 0)
     throw InvalidInput(
-        join_text("rows of ", n, " features were expected, but ", rows.size(), " codes do not make whole rows"));
+        join_text("expected rows of ", n, " features, got ", rows.size(), " codes, which are not complete rows"));
   return {rows.size() / n, rows};
 }
 

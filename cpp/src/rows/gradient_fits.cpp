@@ -154,10 +154,10 @@ class Tuning {
 Tuning::Tuning(const Structure& structure, const Dataset& data, const ElrOptions& options, int threads)
     : options_(options), threads_(threads) {
   if (options.fold_of_row.size() != data.n_rows())
-    throw InvalidInput(join_text("expected the fold of each of ", data.n_rows(), " rows, but got those of ",
-                                 options.fold_of_row.size()));
+    throw InvalidInput(
+        join_text("expected the fold of each of ", data.n_rows(), " rows, got those of ", options.fold_of_row.size()));
   const std::size_t n = *std::ranges::max_element(options.fold_of_row) + std::size_t{1};
-  if (n < 2 || n > data.n_rows()) throw InvalidInput(join_text("tuning needs 2 folds or more, but got ", n));
+  if (n < 2 || n > data.n_rows()) throw InvalidInput(join_text("tuning needs 2 folds or more, got ", n));
   folds_.resize(n);
   const int own = std::max(1, resolve_threads(threads) / static_cast<int>(n));
   parallel_for(n, 1, threads, [&](std::size_t begin, std::size_t end) {
@@ -302,7 +302,7 @@ FitResult estimate_apn(const Structure& structure, const Dataset& data, const Ap
 FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options, int threads) {
   check_fit(options.alpha, false, options.tol);
   if (!(options.l2 >= 0 && options.l2 < INFINITY))
-    throw InvalidInput(join_text("l2 must be finite and not negative, but is ", options.l2));
+    throw InvalidInput(join_text("l2 must be finite and non-negative, got ", options.l2));
   Network start = start_network(structure, data, options.alpha, options.class_prior);
   RowLikelihood rows(structure, data, RowGoal::kConditionalLikelihood, options.class_prior, options.max_cells);
   try {

@@ -339,7 +339,7 @@ InferenceTables RowLikelihood::State::inference_tables(std::span<const double> p
 
 void RowLikelihood::State::check_size(std::size_t n, const char* what) const {
   if (n != families_.n_parameters())
-    throw InvalidInput(join_text("expected ", families_.n_parameters(), " ", what, ", but got ", n));
+    throw InvalidInput(join_text("expected ", families_.n_parameters(), " ", what, ", got ", n));
 }
 
 RowLikelihood::RowLikelihood(const Structure& structure, const Dataset& data, RowGoal goal,

@@ -103,11 +103,11 @@ double uniform_log_sum(std::size_t n_classes) {
 }
 
 void check_classes(std::size_t n_classes) {
-  if (n_classes == 0) throw InvalidInput("the number of classes must be at least one, but is 0");
+  if (n_classes == 0) throw InvalidInput("the number of classes must be at least one, got 0");
 }
 
 void check_positive(const char* name, double value) {
-  if (!(value > 0)) throw InvalidInput(join_text(name, " must be positive, but is ", value));
+  if (!(value > 0)) throw InvalidInput(join_text(name, " must be positive, got ", value));
 }
 
 double dirichlet_beta(std::size_t n_classes, double a, double b) {
@@ -140,7 +140,7 @@ void check_dirichlet(std::size_t n_classes, double a, double b) {
 
 AcllConstants uniform_acll_constants(std::size_t n_classes, double p) {
   check_classes(n_classes);
-  if (!(p > 0 && p <= 1)) throw InvalidInput(join_text("p must be above 0 and at most 1, but is ", p));
+  if (!(p > 0 && p <= 1)) throw InvalidInput(join_text("p must be above 0 and at most 1, got ", p));
   if (n_classes == 1) return {-1, 0};
   const auto s = static_cast<double>(n_classes);
   const double beta = uniform_beta(n_classes);

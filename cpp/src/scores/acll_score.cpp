@@ -33,7 +33,7 @@ void weigh(std::span<double> cells, std::size_t classes, double beta) {
 void check_acll_pseudo_counts(double pseudo_counts) {
   if (!(pseudo_counts >= kLeastPseudoCounts && pseudo_counts <= kMostAcllPseudoCounts))
     throw InvalidInput(join_text("pseudo-counts must be at least ", kLeastPseudoCounts, " and at most ",
-                                 kMostAcllPseudoCounts, ", but are ", pseudo_counts));
+                                 kMostAcllPseudoCounts, ", got ", pseudo_counts));
 }
 
 void acll_parameters(std::span<double> cells, std::size_t values, std::size_t classes, double beta,

@@ -36,7 +36,7 @@ double conditional_mutual_information(std::span<const double> table, std::size_t
   if (!has_cells(table.size(), std::array{n_x, n_y, n_z}))
     throw InvalidInput(join_text("a table of ", n_x, " x ", n_y, " x ", n_z, " values must have ",
                                  static_cast<double>(n_x) * static_cast<double>(n_y) * static_cast<double>(n_z),
-                                 " cells, but has ", table.size()));
+                                 " cells, got ", table.size()));
   if (table.empty()) return 0;
   std::vector<double> margins((n_x + n_y + 1) * n_z, 0.0);
   double* of_x = margins.data();

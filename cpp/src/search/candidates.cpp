@@ -17,7 +17,7 @@ void check_arcs(std::span<const Arc> arcs, std::size_t n_features, const char* w
   for (const Arc& arc : arcs)
     if (arc.parent >= n_features || arc.child >= n_features || arc.parent == arc.child)
       throw InvalidInput(join_text("the ", what, " arc from ", arc.parent, " to ", arc.child,
-                                   " does not join two of the ", n_features, " features"));
+                                   " must connect two different features below ", n_features));
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
   SearchState state{std::vector<std::vector<std::size_t>>(n_features), std::vector<bool>(n_features, false)};
   if (options.start) {
     if (options.start->n_features() != n_features)
-      throw InvalidInput(
-          join_text("the start has ", options.start->n_features(), " features, but the data have ", n_features));
+      throw InvalidInput(join_text("the initial structure has ", options.start->n_features(),
+                                   " features, but the data have ", n_features));
     check_augmented_naive(*options.start, "a search");
     for (std::size_t f = 0; f < n_features; ++f) {
       state.parents[f] = options.start->parents(f);
@@ -62,18 +62,18 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
     parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
     for (const Arc& arc : options.forbidden)
       if (arc.child == f && std::binary_search(parents.begin(), parents.end(), arc.parent))
-        throw InvalidInput(
-            join_text("the start has the arc from ", arc.parent, " to ", arc.child, ", which is forbidden"));
+        throw InvalidInput(join_text("the initial structure has the arc from ", arc.parent, " to ", arc.child,
+                                     ", which is forbidden"));
   }
   const Structure structure = state.structure();  // throws if the arcs form a cycle
   const bool joins = options.method == SearchMethod::kForwardJoin || options.method == SearchMethod::kBackwardJoin;
   if (joins && !structure.is_semi_naive())
     throw InvalidInput(
-        "the start and the required arcs must make fully connected groups of features without arcs between groups, but "
-        "do not");
+        "the initial structure and the required arcs must form fully connected groups of features without arcs between "
+        "groups");
   const std::size_t most = options.method == SearchMethod::kHillClimb ? options.max_parents : 1;
   if (!joins && structure.max_parents() > most)
-    throw InvalidInput(join_text("the start and the required arcs give a feature ", structure.max_parents(),
+    throw InvalidInput(join_text("the initial structure and the required arcs give a feature ", structure.max_parents(),
                                  " feature parents, but at most ", most, " are allowed"));
   return state;
 }

@@ -20,7 +20,7 @@ void check_folds(std::span<const std::size_t> begin) {
       ++n_used;
     else
       empty = std::min(empty, k);
-  if (n_used < 2) throw InvalidInput(join_text("at least 2 folds with rows are needed, but there are ", n_used));
+  if (n_used < 2) throw InvalidInput(join_text("expected at least 2 folds with rows, got ", n_used));
   if (empty < begin.size())
     throw InvalidInput(join_text("folds must be numbered from 0 without gaps, but no row is in fold ", empty));
 }
@@ -46,8 +46,7 @@ void sort_rows(std::span<const T> classes, std::size_t n_classes, std::span<cons
 
 FoldRows::Order order_of(const Dataset& data, std::span<const std::uint32_t> fold_of_row) {
   if (fold_of_row.size() != data.n_rows())
-    throw InvalidInput(
-        join_text("the fold of ", data.n_rows(), " rows was expected, but ", fold_of_row.size(), " came"));
+    throw InvalidInput(join_text("expected the fold of ", data.n_rows(), " rows, got ", fold_of_row.size()));
   const std::uint32_t last = fold_of_row.empty() ? 0 : *std::max_element(fold_of_row.begin(), fold_of_row.end());
   if (last >= std::max<std::size_t>(data.n_rows(), 1))
     throw InvalidInput(
@@ -120,7 +119,7 @@ FoldRows::FoldRows(const Dataset& data, Order order, ThreadTeam& team)
       const auto weights = data_.weights().subspan(begin, end - begin);
       weight = std::accumulate(weights.begin(), weights.end(), 0.0);
     }
-    if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", k, " have no weight, but must have some"));
+    if (!(weight > 0)) throw InvalidInput(join_text("the rows of fold ", k, " must have a total weight above zero"));
     fold_weight_.push_back(weight);
   }
   segment_begin_.push_back(segments_.size());

@@ -29,12 +29,11 @@ void check(const Dataset& data, const SearchOptions& options) {
   if (data.n_features() == 0) throw InvalidInput("a search needs at least one feature, but there is none");
   check_pseudo_counts("alpha", options.alpha, true);
   if (!(options.epsilon >= 0) || std::isinf(options.epsilon))
-    throw InvalidInput(join_text("epsilon must be a number that is not negative, but is ", options.epsilon));
+    throw InvalidInput(join_text("epsilon must be a non-negative number, got ", options.epsilon));
   if (options.method == SearchMethod::kHillClimb && (options.max_parents < 1 || options.max_parents > kMaxParents))
-    throw InvalidInput(join_text("a feature can have 1 to ", kMaxParents, " feature parents, but ", options.max_parents,
-                                 " were asked for"));
+    throw InvalidInput(join_text("max_parents must be between 1 and ", kMaxParents, ", got ", options.max_parents));
   if (options.time_limit && !(*options.time_limit >= 0))
-    throw InvalidInput(join_text("the time limit must not be negative, but is ", *options.time_limit));
+    throw InvalidInput(join_text("the time limit must be non-negative, got ", *options.time_limit));
   if (!options.class_prior.empty()) check_class_prior(options.class_prior, data.n_classes());
 }
 
@@ -46,8 +45,8 @@ SearchState checked_start(const SearchOptions& options, const FoldRows& rows) {
     double cells = static_cast<double>(rows.n_slots(f)) * rows.n_classes();
     for (const std::size_t p : start.parents[f]) cells *= rows.n_slots(p);
     if (cells > static_cast<double>(kMaxTableCells))
-      throw InvalidInput(join_text("the start and the required arcs give feature ", f, " a table of ", cells,
-                                   " cells, but at most ", kMaxTableCells, " are possible"));
+      throw InvalidInput(join_text("the initial structure and the required arcs give feature ", f, " a table of ",
+                                   cells, " cells, but at most ", kMaxTableCells, " are possible"));
   }
   return start;
 }

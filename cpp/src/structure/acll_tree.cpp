@@ -38,7 +38,7 @@ std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions&
 Structure learn_acll_tree(const CountSet& counts, const AcllTreeOptions& options, int threads) {
   const std::size_t n = counts.n_features();
   if (options.root && *options.root >= n)
-    throw InvalidInput(join_text("the root must be one of the ", n, " features, but is feature ", *options.root));
+    throw InvalidInput(join_text("the root must be one of the ", n, " features, got feature ", *options.root));
   const auto parent = maximum_branching(n, acll_tree_weights(counts, options.score, threads), options.root);
   std::vector<std::vector<std::size_t>> parents(n);
   for (std::size_t f = 0; f < n; ++f)

@@ -34,36 +34,35 @@ void check(const CountSet& counts, const TbmatanOptions& options) {
   const std::size_t n = counts.n_features();
   if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
   if (counts.n_classes() == 0 || counts.n_classes() > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, but got ", counts.n_classes()));
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", counts.n_classes()));
   for (std::size_t f = 0; f < n; ++f)
     if (const std::uint32_t r = counts.cardinalities()[f]; r == 0 || r > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, but has ", r));
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", r));
   if (n > 1 && counts.scope() != CountScope::kPairs)
     throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
   const double size = options.equivalent_sample_size;
   if (!(size >= kLeastSampleSize && size <= kMostSampleSize))
     throw InvalidInput(join_text("the equivalent sample size must be between ", kLeastSampleSize, " and ",
-                                 kMostSampleSize, ", but is ", size));
+                                 kMostSampleSize, ", got ", size));
   if (options.stubbornness && !(*options.stubbornness > 0 && *options.stubbornness <= 300))
-    throw InvalidInput(join_text("the stubbornness must be positive and at most 300, but is ", *options.stubbornness));
+    throw InvalidInput(join_text("the stubbornness must be positive and at most 300, got ", *options.stubbornness));
   if (options.max_assignments == 0 || options.max_assignments > kMostAssignments)
-    throw InvalidInput(join_text("missing cells can be summed over 1 to ", kMostAssignments, " assignments, but ",
-                                 options.max_assignments, " were asked for"));
+    throw InvalidInput(
+        join_text("max_assignments must be between 1 and ", kMostAssignments, ", got ", options.max_assignments));
   if (options.n_trees == 0 || options.n_trees > kMostTrees)
-    throw InvalidInput(join_text("missing cells can be averaged over 1 to ", kMostTrees, " trees, but ",
-                                 options.n_trees, " were asked for"));
+    throw InvalidInput(join_text("n_trees must be between 1 and ", kMostTrees, ", got ", options.n_trees));
   if (options.edge_beliefs.empty()) return;
   if (options.edge_beliefs.size() != n * n)
-    throw InvalidInput(join_text("the beliefs in edges must be a matrix of ", n, " x ", n, " numbers, but ",
-                                 options.edge_beliefs.size(), " came"));
+    throw InvalidInput(join_text("the prior edge weights must be a matrix of ", n, " x ", n, " numbers, got ",
+                                 options.edge_beliefs.size()));
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = 0; v < u; ++v) {
       const double belief = options.edge_beliefs[u * n + v];
       if (!(belief >= 0) || std::isinf(belief))
-        throw InvalidInput(join_text("the belief in an edge must be a number that is not negative, but the one in ", u,
-                                     ", ", v, " is ", belief));
+        throw InvalidInput(join_text("a prior edge weight must be a non-negative number, but that of edge ", u, ", ", v,
+                                     " is ", belief));
       if (belief != options.edge_beliefs[v * n + u])
-        throw InvalidInput(join_text("the beliefs in edges must be symmetric, but those in ", u, ", ", v, " and ", v,
+        throw InvalidInput(join_text("the prior edge weights must be symmetric, but those of ", u, ", ", v, " and ", v,
                                      ", ", u, " are ", belief, " and ", options.edge_beliefs[v * n + u]));
     }
 }
@@ -175,7 +174,7 @@ std::vector<double> class_distribution_of(const CountSet& counts, const TbmatanO
 /// Throws InvalidInput unless the edges are a tree over all features.
 void check_tree(std::span<const Edge> edges, std::size_t n) {
   if (edges.size() + 1 != n)
-    throw InvalidInput(join_text("a tree over ", n, " features has ", n - 1, " edges, but ", edges.size(), " came"));
+    throw InvalidInput(join_text("a tree over ", n, " features has ", n - 1, " edges, got ", edges.size()));
   std::vector<std::size_t> joined(n);  // to a feature of the same part of the tree; the last of them to itself
   std::iota(joined.begin(), joined.end(), std::size_t{0});
   const auto part_of = [&](std::size_t f) {
@@ -187,8 +186,7 @@ void check_tree(std::span<const Edge> edges, std::size_t n) {
   };
   for (const auto& [u, v] : edges) {
     if (u >= n || v >= n)
-      throw InvalidInput(
-          join_text("an edge of the tree joins features ", u, " and ", v, ", but there are ", n, " features"));
+      throw InvalidInput(join_text("an edge must connect two features below ", n, ", got ", u, " and ", v));
     const std::size_t a = part_of(u), b = part_of(v);
     if (a == b)
       throw InvalidInput(join_text("the edges are not a tree: that of features ", u, " and ", v, " closes a cycle"));
@@ -203,7 +201,7 @@ Tbmatan::Tbmatan(CountSet counts, TbmatanOptions options, int threads) {
   auto classes = class_distribution_of(counts, options);
   EdgeWeights weights = learn_weights(counts, options, threads);
   if (joining_order(weights).nodes.size() < counts.n_features())
-    throw InvalidInput("the beliefs in edges allow no tree over all features: too many of them are zero");
+    throw InvalidInput("the prior edge weights allow no tree over all features: too many of them are zero");
   state_ = std::make_shared<const State>(
       State{std::move(counts), std::move(options), std::move(classes), std::move(weights)});
 }

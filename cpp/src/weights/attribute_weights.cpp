@@ -21,12 +21,11 @@ void check(const Structure& structure, const Dataset& data, const TreeDepthOptio
   if (structure.n_features() != data.n_features())
     throw InvalidInput(
         join_text("the structure has ", structure.n_features(), " features, but the data have ", data.n_features()));
-  if (options.n_trees == 0) throw InvalidInput("there must be at least one tree, but none was asked for");
+  if (options.n_trees == 0) throw InvalidInput("there must be at least one tree, got 0");
   if (!(options.bootstrap > 0 && options.bootstrap <= 1))
     throw InvalidInput(
-        join_text("the share of rows drawn for a tree must be above 0 and at most 1, but is ", options.bootstrap));
-  if (options.max_depth && *options.max_depth == 0)
-    throw InvalidInput("trees must be at least 1 deep, but a depth of 0 was asked for");
+        join_text("the share of rows drawn for a tree must be above 0 and at most 1, got ", options.bootstrap));
+  if (options.max_depth && *options.max_depth == 0) throw InvalidInput("trees must be at least 1 deep, got 0");
   if (data.n_rows() == 0) throw InvalidInput("trees need at least one row, but there is none");
   if (data.n_rows() >= std::numeric_limits<std::uint32_t>::max())
     throw InvalidInput(join_text("trees can have fewer than 2^32 rows, but there are ", data.n_rows()));
@@ -43,7 +42,7 @@ class RowSampler {
     double sum = 0;
     for (const double weight : data.weights()) sums_.push_back(sum += weight);
     if (!(sum > 0) || std::isinf(sum))
-      throw InvalidInput(join_text("the weights of the rows must have a finite sum above zero, but it is ", sum));
+      throw InvalidInput(join_text("the weights of the rows must have a finite sum above zero, got ", sum));
     last_ = static_cast<std::size_t>(std::ranges::lower_bound(sums_, sum) - sums_.begin());
   }
 
@@ -96,8 +95,8 @@ std::vector<double> weights_from_depths(std::span<const std::uint32_t> depths, s
   std::vector<double> weights(n_features, 0.0);
   if (n_features == 0) return weights;
   if (depths.empty() || depths.size() % n_features != 0)
-    throw InvalidInput(join_text("expected the depths of ", n_features, " features for every tree, but got ",
-                                 depths.size(), " depths"));
+    throw InvalidInput(
+        join_text("expected the depths of ", n_features, " features for every tree, got ", depths.size(), " depths"));
   for (std::size_t i = 0; i < depths.size(); ++i)
     if (depths[i] != 0) weights[i % n_features] += 1.0 / std::sqrt(static_cast<double>(depths[i]));
   const std::size_t n_trees = depths.size() / n_features;

@@ -13,7 +13,7 @@ using namespace internal;
 void internal::check_feature_weights(const Structure& structure, std::span<const double> weights) {
   if (weights.size() != structure.n_features())
     throw InvalidInput(
-        join_text("expected ", structure.n_features(), " weights, one per feature, but got ", weights.size()));
+        join_text("expected ", structure.n_features(), " weights, one per feature, got ", weights.size()));
   for (const std::size_t f : structure.order())
     if (!(weights[f] >= 0 && weights[f] <= 1))
       throw InvalidInput(

@@ -197,7 +197,7 @@ void WanbiaObjective::State::fill_tables(const Feature& feature, double weight, 
 double WanbiaObjective::State::evaluate(std::span<const double> weights, std::span<double> gradient,
                                         int threads) const {
   if (weights.size() != n_features() || (!gradient.empty() && gradient.size() != n_features()))
-    throw InvalidInput(join_text("expected ", n_features(), " weights and as many derivatives, but got room for ",
+    throw InvalidInput(join_text("expected ", n_features(), " weights and as many derivatives, got room for ",
                                  weights.size(), " and ", gradient.size()));
   Tables tables{std::vector<double>(theta_.size(), 0.0), {}};
   tables.slopes = renormalize_ ? tables.terms : logs_;

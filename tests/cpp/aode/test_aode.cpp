@@ -381,17 +381,16 @@ TEST(what_cannot_be_used_is_refused) {
       };
   remade([](auto&, auto&, auto&) {}, 3);
   CHECK_THROWS(InvalidInput, remade([](auto& s, auto&, auto&) { s.pop_back(); }), "single features must have 10 cells");
-  CHECK_THROWS(InvalidInput, remade([](auto&, auto& p, auto&) { p.push_back(0); }),
-               "pairs must have 24 cells, but have 25");
+  CHECK_THROWS(InvalidInput, remade([](auto&, auto& p, auto&) { p.push_back(0); }), "pairs must have 24 cells, got 25");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto& w) { w.pop_back(); }), "counts of values must have 5");
   CHECK_THROWS(InvalidInput, remade([](auto& s, auto&, auto&) { s[0] += 0.1; }), "the table of feature 0 must sum");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto& p, auto&) { p[0] = -0.1; }),
                "the table of feature 1 given feature 0 must hold probabilities");
-  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto& w) { w[0] = -1; }), "not negative, but one is -1");
-  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto&) {}, -1), "min_count must be finite and not negative");
+  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto& w) { w[0] = -1; }), "non-negative, got -1");
+  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto&) {}, -1), "min_count must be finite and non-negative");
   AodeOptions options;
   options.alpha = -1;
-  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "alpha must not be negative");
+  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "alpha must be non-negative");
   CHECK_THROWS(InvalidInput, learn_aode(CountSet({2, 3}, 2, CountScope::kSingles)), "need the counts of all pairs");
   CHECK_THROWS(InvalidInput, Aode(std::vector<std::uint32_t>(3, 60000), {1.0}, std::vector<double>(180000), {}, {}),
                "tables of all pairs of 3 features");

@@ -258,20 +258,20 @@ TEST(tests_of_independence_are_checked) {
   const Dataset data = some_data(1, 20, false, 0);
   const std::size_t given[] = {0};
   const RowDependence plain(data), given_class(data, {DependenceKind::kG2, true, 5});
-  CHECK_THROWS(InvalidInput, plain(0, 1, given), "comes twice");
-  CHECK_THROWS(InvalidInput, plain(0, 6, {}), "knows 6 variables, but got 6");
-  CHECK_THROWS(InvalidInput, given_class(0, 5, {}), "knows 5 variables");
+  CHECK_THROWS(InvalidInput, plain(0, 1, given), "occurs twice");
+  CHECK_THROWS(InvalidInput, plain(0, 6, {}), "expected a variable below 6 in a test of independence, got 6");
+  CHECK_THROWS(InvalidInput, given_class(0, 5, {}), "below 5 in a test of independence");
   const DependenceOptions wrong{DependenceKind::kG2, true, -1};
   CHECK_THROWS(InvalidInput, RowDependence(data, wrong), "min_rows");
   GraphOptions options;
   options.threshold = std::nan("");
-  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "must not be negative");
+  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "must be non-negative");
   options.threshold = 0;
   options.preference = {0, 0};
   CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "each of them once");
   options.preference = {};
   options.cardinalities = {2};
-  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "of 2 variables, but got 1");
+  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "of 2 variables, got 1");
 }
 
 TEST(the_counting_of_pairs_ends_when_it_is_told_to) {

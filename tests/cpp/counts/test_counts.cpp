@@ -360,9 +360,9 @@ TEST(tables_of_any_family_the_set_can_answer) {
   CHECK_THROWS(InvalidInput, counts.table({0, {2, 1}}), "feature 0 with parents 2, 1 was not counted");
   CHECK_THROWS(InvalidInput, counts.table({99, {}}), "names feature 99, but there are 11 features");
   CHECK_THROWS(InvalidInput, count(data, CountScope::kSingles).pair(0, 1), "only single features were counted");
-  CHECK_THROWS(InvalidInput, counts.pair(1, 1), "u < v below 11 is needed, but got 1 and 1");
-  CHECK_THROWS(InvalidInput, counts.single(11), "feature 11 was asked for");
-  CHECK_THROWS(InvalidInput, counts.family(5), "family 5 was asked for");
+  CHECK_THROWS(InvalidInput, counts.pair(1, 1), "expected two features u < v below 11, got 1 and 1");
+  CHECK_THROWS(InvalidInput, counts.single(11), "expected a feature below 11, got 11");
+  CHECK_THROWS(InvalidInput, counts.family(5), "expected a family below 5, got 5");
 }
 
 TEST(other_families_are_counted_beside_the_singles_that_are_there) {

@@ -311,7 +311,7 @@ TEST(columns_are_found_at_once_however_many_there_are) {
   const CsvEncoder encoder(model, names, options);
   CHECK((encoder.kept_names() == std::vector<std::string>{"c99999", "c0"}));
   names[17] = "c7";
-  CHECK_THROWS(InvalidInput, CsvEncoder(model, names, {}), "'c7' is needed, but the table has two of that name");
+  CHECK_THROWS(InvalidInput, CsvEncoder(model, names, {}), "the table has duplicate columns named 'c7'");
   names[17] = names[18] = "twice";  // that nobody needs
   CsvEncoder(model, names, {});
   std::ranges::replace(names, std::string_view("c14"), std::string_view("none"));
@@ -355,10 +355,10 @@ TEST(markers_and_unseen_categories_are_what_was_asked_for) {
   CsvOptions strict;
   strict.refuse_unseen = true;
   CHECK((encode("v1-,3,true,NA,1,", strict) == std::vector<Code>{1, 0, 1, kMissing, 2, kMissing}));
-  CHECK_THROWS(CsvError, encode("v1-,4,true,NA,1,", strict), "'whole' holds '4', which is none of the categories");
-  CHECK_THROWS(CsvError, encode("v1-,3,true,NA,1,x", strict), "'never' holds 'x'");
+  CHECK_THROWS(CsvError, encode("v1-,4,true,NA,1,", strict), "'whole' contains the unknown category '4'");
+  CHECK_THROWS(CsvError, encode("v1-,3,true,NA,1,x", strict), "'never' contains the unknown category 'x'");
   CHECK_THROWS(CsvError, encode("v1-,3,true,NA,one,", {}), "'size' must be numeric, but contains 'one'");
-  CHECK_THROWS(CsvError, encode("v1-,3,true,NA,1", {}), "expected 6 cells, as many as the header has, but got 5");
+  CHECK_THROWS(CsvError, encode("v1-,3,true,NA,1", {}), "expected 6 fields as in the header, got 5");
 }
 
 TEST(settings_are_found_by_their_names) {

@@ -98,7 +98,7 @@ TEST(data_sets_check_their_parts) {
   CHECK_THROWS(InvalidInput, Dataset({}, Column(Narrow{0, kMissing8}, 2)), "every row needs a class");
   CHECK_THROWS(InvalidInput, Dataset({target, Column(Narrow{0}, 1)}, target),
                "feature 1 has 1 rows, but the class has 2");
-  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0}), "expected 2 weights, one per row, but got 1");
+  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0}), "expected 2 weights, one per row, got 1");
   CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, -0.5}), "row 1 has -0.5");
   CHECK_THROWS(InvalidInput, Dataset({}, target, {infinity, 1.0}), "row 0 has inf");
   CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, std::nan("")}), "row 1 has");
@@ -121,7 +121,7 @@ TEST(subsets_take_rows_in_the_given_order_and_repeat_them) {
   CHECK(!small().subset(first).feature(0).has_missing());
   CHECK_EQ(small().subset(first).feature(0).n_values(), 3U);
   const std::vector<std::size_t> beyond{1, 4};
-  CHECK_THROWS(InvalidInput, small().subset(beyond), "row 4 was asked for, but the data set has 4 rows");
+  CHECK_THROWS(InvalidInput, small().subset(beyond), "expected a row below 4, got 4");
 }
 
 TEST_MAIN

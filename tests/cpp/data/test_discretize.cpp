@@ -383,15 +383,15 @@ TEST(what_cannot_be_used_is_refused) {
   CHECK_THROWS(InvalidInput, mdl_cuts(view(infinite), two), "row 1 is infinite");
   CHECK_THROWS(InvalidInput, equal_frequency_cuts(view(infinite), 3), "row 1 is infinite");
   CHECK_THROWS(InvalidInput, equal_width_cuts(view(infinite), 3), "row 1 is infinite");
-  CHECK_THROWS(InvalidInput, mdl_cuts(view({1, 2, 3}), two), "expected 3 classes, one per row, but got 2");
-  CHECK_THROWS(InvalidInput, mdl_cuts(view(x), two, Numbers{1}), "expected 2 weights, one per row, but got 1");
+  CHECK_THROWS(InvalidInput, mdl_cuts(view({1, 2, 3}), two), "expected 3 classes, one per row, got 2");
+  CHECK_THROWS(InvalidInput, mdl_cuts(view(x), two, Numbers{1}), "expected 2 weights, one per row, got 1");
   CHECK_THROWS(InvalidInput, mdl_cuts(view(x), two, Numbers{1, -1}), "row 1 has -1");
   CHECK_THROWS(InvalidInput, mdl_cuts(view(x), two, Numbers{1, kNan}), "row 1 has");
   CHECK_THROWS(InvalidInput, mdl_cuts(view(x), two, Numbers{kMax, kMax}), "sum of all weights");
   CHECK_THROWS(InvalidInput, equal_frequency_cuts(view(x), 2, Numbers{kMax, kMax}), "sum of all weights");
   CHECK_THROWS(InvalidInput, mdl_cuts(view(x), Column(std::vector<std::uint8_t>{0, 255}, 2)), "codes are missing");
-  CHECK_THROWS(InvalidInput, equal_width_cuts(view(x), 0), "between 1 and 65534, but it is 0");
-  CHECK_THROWS(InvalidInput, equal_frequency_cuts(view(x), 65535), "between 1 and 65534, but it is 65535");
+  CHECK_THROWS(InvalidInput, equal_width_cuts(view(x), 0), "between 1 and 65534, got 0");
+  CHECK_THROWS(InvalidInput, equal_frequency_cuts(view(x), 65535), "between 1 and 65534, got 65535");
   const std::vector<NumberColumn> columns{view(x), view(infinite)};
   CHECK_THROWS(InvalidInput, mdl_cuts(columns, two, {}, 2), "column 1: ");
 

@@ -208,7 +208,7 @@ TEST(code_books_answer_and_refuse) {
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<std::int64_t>(3 * i);
   CHECK_EQ(CodeBook(many).find(3 * 65533), 65533);
   many.push_back(-1);
-  CHECK_THROWS(InvalidInput, CodeBook{many}, "65535 came");
+  CHECK_THROWS(InvalidInput, CodeBook{many}, "got 65535");
 }
 
 TEST(codes_by_a_table) {

@@ -134,7 +134,7 @@ TEST(folds_are_even_and_fixed) {
   const Column wide(std::vector<std::uint16_t>(classes.begin(), classes.end()), 300);
   CHECK(stratified_folds(wide, 3, 1) == folds);
   CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 1, 1), "at least 2");
-  CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 13, 1), "which is 12, but is 13");
+  CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 13, 1), "which is 12, got 13");
   CHECK_THROWS(InvalidInput, stratified_folds(narrow({0, kMissing8}, 1), 2, 1), "every row needs a class");
 }
 
@@ -213,22 +213,22 @@ TEST(folds_refuse_what_does_not_fit) {
   const Dataset data({narrow({0, 1, 0}, 2)}, narrow({0, 1, 1}, 2));
   const FoldCounter counter(data, CountScope::kSingles, {}, {false});
   CHECK_THROWS(InvalidInput, counter.train({}), "a fold needs training rows");
-  CHECK_THROWS(InvalidInput, counter.train(std::vector<std::size_t>{0, 3}), "row 3 was asked for");
+  CHECK_THROWS(InvalidInput, counter.train(std::vector<std::size_t>{0, 3}), "expected a row below 3, got 3");
   CHECK_THROWS(InvalidInput, counter.train(std::vector<std::size_t>{0}, {{}, {}}), "none or all of 1 features");
   CHECK_THROWS(InvalidInput, FoldCounter(data, CountScope::kSingles, {}, {}), "a mark for each of 1 features");
-  CHECK_THROWS(InvalidInput, counter.train_without(0), "fold 0 was asked for, but 0 are known");
+  CHECK_THROWS(InvalidInput, counter.train_without(0), "expected a fold below 0, got 0");
   const std::vector<std::uint32_t> two{0, 1};
-  CHECK_THROWS(InvalidInput, FoldCounter(data, CountScope::kSingles, {}, {false}, 1, two), "each of 3 rows, but got 2");
+  CHECK_THROWS(InvalidInput, FoldCounter(data, CountScope::kSingles, {}, {false}, 1, two), "each of 3 rows, got 2");
   std::vector<std::size_t> copies;
   for (std::size_t i = 0; i < 60; ++i) copies.push_back(i % 3);
   const std::vector<std::uint32_t> one(60, 0);
   const FoldCounter all(data.subset(copies), CountScope::kSingles, {}, {false}, 1, one);
   CHECK_THROWS(InvalidInput, all.train_without(0), "a fold needs training rows");
-  CHECK_THROWS(InvalidInput, all.train_without(1), "fold 1 was asked for, but 1 are known");
+  CHECK_THROWS(InvalidInput, all.train_without(1), "expected a fold below 1, got 1");
   std::vector<std::uint32_t> halves(60, 0);
   std::fill_n(halves.begin(), 30, 1U);
   const FoldCounter known(data.subset(copies), CountScope::kSingles, {}, {false}, 1, halves);
-  CHECK_THROWS(InvalidInput, known.train_without(0, {{}, {}}), "none or all of 1 features, but got 2");
+  CHECK_THROWS(InvalidInput, known.train_without(0, {{}, {}}), "none or all of 1 features, got 2");
   const TrainingFold fold = counter.train(std::vector<std::size_t>{1, 2});
   CHECK(fold.coding.drops_values());
   CHECK_THROWS(InvalidInput, recoded_subset(data, std::vector<std::size_t>{0}, fold.coding), "every row needs a class");
@@ -256,7 +256,7 @@ TEST(scores_of_hand_made_predictions) {
   CHECK_EQ(conditional_log_likelihood({zeros, 2, first}), -kInfinity);
   CHECK_EQ(conditional_log_likelihood({zeros, 2, first, logs}), -800.0);
   CHECK(!std::signbit(log_loss({std::vector<double>{1.0, 0.0}, 2, first})));
-  CHECK_THROWS(InvalidInput, accuracy({p, 3, truth}), "expected 3 probabilities for each of 4 rows, but got 8");
+  CHECK_THROWS(InvalidInput, accuracy({p, 3, truth}), "expected 3 probabilities for each of 4 rows, got 8");
   CHECK_THROWS(InvalidInput, accuracy({p, 2, {}}), "at least one row");
   CHECK_THROWS(InvalidInput, accuracy({std::vector<double>(4, 0.25), 1, std::vector<Code>{0, 1, 0, 0}}), "code 1");
   CHECK_THROWS(InvalidInput, auc({std::vector<double>{kNaN, kNaN, 1, 0}, 2, std::vector<Code>{0, 1}}), "but NaN");

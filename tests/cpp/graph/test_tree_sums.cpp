@@ -204,7 +204,7 @@ TEST(bad_weights_are_refused) {
   CHECK_THROWS(InvalidInput, EdgeWeights(0), "at least one node");
   CHECK_THROWS(InvalidInput, weights.set(0, 3, {1, 0}), "two different nodes below 3");
   CHECK_THROWS(InvalidInput, weights.set(1, 1, {1, 0}), "two different nodes");
-  CHECK_THROWS(InvalidInput, weights.set(0, 1, {-1, 0}), "not negative");
+  CHECK_THROWS(InvalidInput, weights.set(0, 1, {-1, 0}), "non-negative");
   CHECK_THROWS(InvalidInput, weights.set(0, 1, {kInfinity, 0}), "inf");
   CHECK_THROWS(InvalidInput, weights.set(0, 1, {std::nan(""), 0}), "nan");
   CHECK_THROWS(InvalidInput, weights.set(0, 1, {1, kMaxWeightExponent + 1}), "between -2^40 and 2^40");

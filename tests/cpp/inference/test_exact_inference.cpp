@@ -274,8 +274,8 @@ TEST(limits_that_cannot_be_kept_are_refused) {
     CHECK_THROWS(InvalidInput, Queries(network, limit), "expected max_cells from 1 to 4294967295, got ");
   }
   CHECK(std::isfinite(Queries(network, kMostCliqueCells).log_probability({{kMissing, 1}, {}})));
-  CHECK_THROWS(InvalidInput, Inference(structure, {2}, 2), "the number of values of 2 features, but got 1");
-  CHECK_THROWS(InvalidInput, Inference(structure, {2, 0}, 2), "feature 1 must have 1 to 65534 values, but has 0");
+  CHECK_THROWS(InvalidInput, Inference(structure, {2}, 2), "the number of values of 2 features, got 1");
+  CHECK_THROWS(InvalidInput, Inference(structure, {2, 0}, 2), "feature 1 must have 1 to 65534 values, got 0");
   CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 0), "at least one class");
   // The strides of tables have 32 bits, classes included.
   CHECK_THROWS(InvalidInput, Inference(structure, {60000, 60000}, 2), "7200000000 cells, but at most 268435456");

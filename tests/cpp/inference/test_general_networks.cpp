@@ -120,10 +120,10 @@ TEST(a_network_checks_the_tables_of_a_class_with_parents) {
   CHECK_EQ(network.n_parameters(), 2u + 1u + 2u);
   CHECK(network.expanded_table(0) == (std::vector<double>{0.25, 0.25, 0.75, 0.75}));
   CHECK(network.expanded_table(1) == child);
-  CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, {0.5, 0.5}, {feature, child}), "must have 4 cells, but has 2");
+  CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, {0.5, 0.5}, {feature, child}), "must have 4 cells, got 2");
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, 2, {0.3, 0.6, 0.6, 0.4}, {feature, child}), "sum to one");
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, 2, {0.3, 0.7, 0.6, 0.4}, {child, child}),
-               "feature 0 must have 2 cells, but has 4");
+               "feature 0 must have 2 cells, got 4");
 }
 
 TEST(tables_are_learned_from_the_rows_that_show_them) {
@@ -177,9 +177,9 @@ TEST(every_parameter_learner_takes_such_a_structure_or_says_why_not) {
   const Structure loose =
       Structure::general(std::vector<std::vector<std::size_t>>(5), {true, true, false, true, true}, {});
   CHECK_THROWS(InvalidInput, estimate_model_averaged(loose, counts),
-               "parent of every feature, but it is none of feature 2");
+               "parent of every feature, but it is not a parent of feature 2");
   CHECK_THROWS(InvalidInput, WanbiaObjective(loose, data, counts),
-               "parent of every feature, but it is none of feature 2");
+               "parent of every feature, but it is not a parent of feature 2");
   SearchOptions search;
   search.start = loose;
   std::vector<std::uint32_t> folds(data.n_rows());

@@ -214,12 +214,13 @@ TEST(questions_are_checked) {
   const Network network = random_network(random, Structure({{}, {0}}), {2, 3}, 2);
   const Queries queries(network, 11);
   const Evidence nothing{{kMissing, kMissing}, {}};
-  CHECK_THROWS(InvalidInput, queries.log_probability({{0}, {}}), "a code for each of 2 features, but has 1");
+  CHECK_THROWS(InvalidInput, queries.log_probability({{0}, {}}), "a code for each of 2 features, got 1");
   CHECK_THROWS(InvalidInput, queries.log_probability({{0, 3}, {}}), "feature 1 has code 3, but 3 values are known");
   CHECK_THROWS(InvalidInput, queries.log_probability({{0, 0}, 2}), "the class has code 2, but there are 2 classes");
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, {}), "at least one variable");
-  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{3}), "variable 3 was asked for");
-  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{1, 1}), "asked for twice");
+  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{3}),
+               "expected a variable from 0 to 2, the class, got 3");
+  CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{1, 1}), "got 1 twice");
   CHECK_THROWS(InvalidInput, queries.posterior(nothing, std::vector<std::size_t>{0, 1}), "but max_cells allows 11; ");
   CHECK_THROWS(InvalidInput, queries.posterior({{1, 1}, {}}, std::vector<std::size_t>{0, 1, 2}),
                "the joint distribution has 12 cells, but max_cells allows 11");

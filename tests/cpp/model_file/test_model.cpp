@@ -22,7 +22,7 @@ TEST(the_model_checks_that_descriptions_fit) {
   refused({first, second}, {true}, "the model has 2 classes, but 1 class labels");
   refused({categories("f", {true}), second}, ab, "feature 'f' has 2 values, but 1 labels");
   refused({categories("f", {}), second}, ab, "feature 'f' has 2 values, but 0 labels");
-  refused({first, intervals("g", {1.0})}, ab, "feature 'g' has 3 values and so needs 2 cut points, but has 1");
+  refused({first, intervals("g", {1.0})}, ab, "feature 'g' has 3 values and so needs 2 cut points, got 1");
   refused({first, intervals("g", {2.0, 2.0})}, ab, "finite and increasing cut points");
   refused({first, intervals("g", {2.0, 1.0})}, ab, "finite and increasing cut points");
   refused({first, intervals("g", {1.0, kInfinity})}, ab, "finite and increasing cut points");

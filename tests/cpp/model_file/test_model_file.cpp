@@ -324,8 +324,8 @@ TEST(averaged_estimators_are_checked) {
   refused(kCards, 65535U, "gives a feature 65535 values");
   refused(kCards, 65534U, "announces 65536 items");
   refused(kCards, 1U, "bytes too many");
-  refused(kMinCount, bits(-1.0), "min_count must be finite and not negative");
-  refused(kMinCount, bits(kNan), "min_count must be finite and not negative");
+  refused(kMinCount, bits(-1.0), "min_count must be finite and non-negative");
+  refused(kMinCount, bits(kNan), "min_count must be finite and non-negative");
   refused(kSeen, bits(kInfinity), "counts of values must be finite");
   refused(kSingles, bits(0.9), "must sum to one");
   refused(kPairs, bits(kNan), "must hold probabilities");

@@ -299,11 +299,11 @@ TEST(wrong_settings_are_refused) {
   }
   CHECK_THROWS(InvalidInput, estimate_data_temperature(naive, counts, {Degrees::kLog, 1.0, -1e-9, {}}),
                "added_frequency must not be negative");
-  CHECK_THROWS(InvalidInput, estimate_softened(naive, counts, {-1, {}}), "n0 must not be negative");
+  CHECK_THROWS(InvalidInput, estimate_softened(naive, counts, {-1, {}}), "n0 must be non-negative");
   for (const double bad : {-0.1, 1.1, nan})
     CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{bad}, 1, {}}), "between 0 and 1, but one is");
   CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{0.5, 0.5}, 1, {}}),
-               "one for each of the 1 features, but has 2");
+               "one for each of the 1 features, got 2");
   CountSet pair({2, 2}, 1, CountScope::kPairs);
   CHECK_THROWS(InvalidInput, estimate_model_averaged(Structure({{}, {0}}), pair), "but feature 1 has parent 0");
   CHECK_THROWS(InvalidInput, estimate_softened(Structure::naive(2), counts), "the structure has 2 features");

@@ -62,7 +62,7 @@ TEST(what_is_left_out_has_neither_parents_nor_children) {
   CHECK_THROWS(InvalidInput, Structure::leaving_out({false, false, true}, {{1}, {0}, {}}), "cycle");
   const Structure structure = Structure::leaving_out({true, false}, {{}, {}});
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, {0.5, 0.5}, {{0.5, 0.5, 0.5, 0.5}, {0.5, 0.5, 0.5, 0.5}}),
-               "the table of feature 0 must have 0 cells, but has 4");
+               "the table of feature 0 must have 0 cells, got 4");
 }
 
 TEST(absent_features_have_no_tables_and_no_parameters) {

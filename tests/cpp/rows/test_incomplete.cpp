@@ -368,8 +368,8 @@ TEST(optimizers_stay_within_reach) {
 TEST(settings_without_meaning_are_refused) {
   const Dataset data = chain_data(20, 0.1, 4);
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.alpha = 0}), "alpha must be positive");
-  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.l2 = -1}), "l2 must be finite and not negative");
-  CHECK_THROWS(InvalidInput, estimate_em(kChain, data, {.tol = NAN}), "tol must not be negative");
+  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.l2 = -1}), "l2 must be finite and non-negative");
+  CHECK_THROWS(InvalidInput, estimate_em(kChain, data, {.tol = NAN}), "tol must be non-negative");
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.class_prior = {1.0}}), "the class prior must have 2");
   CHECK_THROWS(InvalidInput, estimate_elr(Structure::naive(2), data), "structure has 2 features");
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.fold_of_row = {0, 1}}), "the fold of each of 20 rows");
@@ -378,7 +378,7 @@ TEST(settings_without_meaning_are_refused) {
                            {.class_prior = {0.5, 0.5}}),
                "class probabilities cannot be given where the class depends on features");
   const RowLikelihood rows(kChain, data, RowGoal::kLikelihood);
-  CHECK_THROWS(InvalidInput, rows.evaluate(std::vector<double>(3)), "parameters, but got 3");
+  CHECK_THROWS(InvalidInput, rows.evaluate(std::vector<double>(3)), "parameters, got 3");
 }
 
 TEST_MAIN

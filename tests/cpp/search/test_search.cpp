@@ -332,16 +332,19 @@ TEST(what_cannot_be_is_said) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {-1.0, nan, infinity}) {
     fails([&](SearchOptions& o) { o.alpha = bad; }, "alpha must not be negative");
-    fails([&](SearchOptions& o) { o.epsilon = bad; }, "epsilon must be a number that is not negative");
+    fails([&](SearchOptions& o) { o.epsilon = bad; }, "epsilon must be a non-negative number");
   }
-  fails([](SearchOptions& o) { o.max_parents = 0; }, "1 to 64 feature parents, but 0 were asked for");
-  fails([](SearchOptions& o) { o.max_parents = 65; }, "but 65 were asked for");
+  fails([](SearchOptions& o) { o.max_parents = 0; }, "max_parents must be between 1 and 64, got 0");
+  fails([](SearchOptions& o) { o.max_parents = 65; }, "got 65");
   fails([&](SearchOptions& o) { o.time_limit = nan; }, "the time limit must not be negative");
-  fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "must have 2 probabilities, one per class, but has 1");
+  fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "must have 2 probabilities, one per class, got 1");
   fails([](SearchOptions& o) { o.class_prior = {0.9, 0.9}; }, "the class prior must sum to one");
-  fails([](SearchOptions& o) { o.start = Structure::naive(2); }, "the start has 2 features, but the data have 3");
-  fails([](SearchOptions& o) { o.required = {{0, 3}}; }, "the required arc from 0 to 3 does not join two of the 3");
-  fails([](SearchOptions& o) { o.forbidden = {{1, 1}}; }, "the forbidden arc from 1 to 1 does not join two of the 3");
+  fails([](SearchOptions& o) { o.start = Structure::naive(2); },
+        "the initial structure has 2 features, but the data have 3");
+  fails([](SearchOptions& o) { o.required = {{0, 3}}; },
+        "the required arc from 0 to 3 must connect two different features below 3");
+  fails([](SearchOptions& o) { o.forbidden = {{1, 1}}; },
+        "the forbidden arc from 1 to 1 must connect two different features below 3");
   fails([](SearchOptions& o) { o.required = o.forbidden = {{1, 2}}; }, "1 to 2 is both required and forbidden");
   fails([](SearchOptions& o) { o.required = {{1, 2}, {2, 1}}; }, "cycle");
   fails([](SearchOptions& o) { o.required = {{0, 2}, {1, 2}}; }, "2 feature parents, but at most 1 are allowed");
@@ -350,7 +353,7 @@ TEST(what_cannot_be_is_said) {
         o.start = Structure({{}, {0}, {}});
         o.forbidden = {{0, 1}};
       },
-      "the start has the arc from 0 to 1, which is forbidden");
+      "the initial structure has the arc from 0 to 1, which is forbidden");
   fails(
       [](SearchOptions& o) {
         o.method = SearchMethod::kBackwardJoin;
@@ -358,7 +361,7 @@ TEST(what_cannot_be_is_said) {
       },
       "fully connected groups");
   const SearchOptions plain;
-  CHECK_THROWS(InvalidInput, search_structure(data, folds_of(39, 2), plain), "the fold of 40 rows was expected");
+  CHECK_THROWS(InvalidInput, search_structure(data, folds_of(39, 2), plain), "expected the fold of 40 rows, got 39");
   CHECK_THROWS(InvalidInput, search_structure(data, std::vector<std::uint32_t>(40, 0), plain), "at least 2 folds");
   CHECK_THROWS(InvalidInput, search_structure(data, std::vector<std::uint32_t>(40, 3), plain), "at least 2 folds");
   std::vector<std::uint32_t> gap = folds;

@@ -283,7 +283,7 @@ TEST(dirichlet_parameters_by_hand) {
   const Network given = estimate_dirichlet(Structure::naive(1), counts, {0.0, {}, {0.9, 0.1}});
   CHECK_EQ(given.class_probabilities()[0], 0.9);
   CHECK_NEAR(given.table(0)[0], 2.0 / 3, 1e-15);
-  CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {-1.0, {}, {}}), "must not be negative");
+  CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {-1.0, {}, {}}), "must be non-negative");
   CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {1.0, {}, {1.0}}), "one per class");
   CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(2), counts), "2 features");
 }

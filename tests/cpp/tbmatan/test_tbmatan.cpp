@@ -375,7 +375,7 @@ TEST(only_trees_have_networks) {
   };
   refused({{0, 999}, {0, 1}, {2, 3}}, "joins features 0 and 999, but there are 4 features");
   refused({{0, 1}, {4, 1}, {2, 3}}, "joins features 4 and 1, but there are 4 features");
-  refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, but 2 came");
+  refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, got 2");
   refused({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
   refused({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
   refused({{0, 1}, {2, 2}, {2, 3}}, "that of features 2 and 2 closes a cycle");
@@ -397,7 +397,7 @@ TEST(bad_options_are_refused) {
                                        o.edge_beliefs[1] = 2;
                                      })),
                "symmetric");
-  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, -1.0); })), "not negative");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, -1.0); })), "non-negative");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, 0.0); })), "no tree");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.0}; })), "class prior");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {0.9, 0.9}; })),
@@ -405,8 +405,8 @@ TEST(bad_options_are_refused) {
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.5, -0.5}; })),
                "the class prior must hold probabilities, but one is 1.5");
   CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2, 0, 3}, 2, CountScope::kPairs)),
-               "feature 1 must have 1 to 65534 values, but has 0");
-  CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2}, 0, CountScope::kSingles)), "1 to 65534 classes, but got 0");
+               "feature 1 must have 1 to 65534 values, got 0");
+  CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2}, 0, CountScope::kSingles)), "1 to 65534 classes, got 0");
   const TbmatanPredictor predictor{Tbmatan(counts)};
   std::vector<double> out(2);
   CHECK_THROWS(InvalidInput, predictor.predict(std::vector<Code>{0, 9, 0}, Output::kPosterior, out),

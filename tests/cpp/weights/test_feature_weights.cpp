@@ -262,7 +262,7 @@ TEST(options_without_meaning_are_refused) {
   const Dataset data = random_dataset({{2}, {3}}, {2}, 10, false, 1);
   const Structure naive = Structure::naive(2);
   CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.n_trees = 0}), "at least one tree");
-  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = 0}), "above 0 and at most 1, but is 0");
+  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = 0}), "above 0 and at most 1, got 0");
   CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = NAN}), "above 0 and at most 1");
   CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.max_depth = 0}), "at least 1 deep");
   CHECK_THROWS(InvalidInput, tree_depths(Structure::naive(3), data, {}), "has 3 features, but the data have 2");

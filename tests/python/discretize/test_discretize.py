@@ -319,9 +319,9 @@ def test_classes_that_cannot_be_used():
 
 def test_the_core_says_what_it_expects():
     x, cuts = np.zeros(3), np.zeros(1)
-    with pytest.raises(ValueError, match="expected an array of 1 dimension, but got one of 2"):
+    with pytest.raises(ValueError, match="expected an array of 1 dimension, got one of 2"):
         _core.apply_cuts(np.zeros((3, 1)), cuts)
-    with pytest.raises(ValueError, match="expected an array of 2 dimensions, but got one of 1"):
+    with pytest.raises(ValueError, match="expected an array of 2 dimensions, got one of 1"):
         _core.equal_width_cuts(x, 3)
     with pytest.raises(ValueError, match="increase strictly, but cut 1 is 0"):
         _core.apply_cuts(x, np.zeros(2))

@@ -97,7 +97,7 @@ def test_scores_of_classes_that_do_not_occur():
 def test_scores_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="proba: expected 2 columns, one per class, got 3"):
         accuracy([0, 1], np.full((2, 3), 1 / 3))
-    with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, but got 4 in all"):
+    with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, got 4 in all"):
         log_loss([0, 1, 1], np.full((2, 2), 0.5))
     for score in (accuracy, auc, conditional_log_likelihood, log_loss):
         for wrong in (np.nan, -0.5, 1.5, np.inf):
