@@ -29,7 +29,7 @@ std::span<T> as_mutable_span(Array<T>& array) {
   return {array.mutable_data(), static_cast<std::size_t>(array.size())};
 }
 
-/// Hands a vector over to Python without copying it.
+/// Gives a vector to Python without copying it.
 template <class T>
 Array<T> to_array(std::vector<T>&& values, std::vector<py::ssize_t> shape = {}) {
   auto* owner = new std::vector<T>(std::move(values));

@@ -23,8 +23,8 @@ std::shared_ptr<const void> keep_alive(const py::array& array) {
           }};
 }
 
-/// Makes an array and all that it is a view of read-only: codes were checked once, and must stay what they were. (The
-/// core does not copy them. Who made another view before can still write to it; nobody in this package does.)
+/// Makes an array and all that it is a view of read-only: codes are checked only once. (The core does not copy
+/// them. An older view of the same memory stays writable; nothing in this package has one.)
 void freeze(py::handle array) {
   while (array && py::isinstance<py::array>(array)) {
     auto* fields = py::detail::array_proxy(array.ptr());  // pybind11 has no public name for this

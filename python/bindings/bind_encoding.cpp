@@ -1,4 +1,4 @@
-// Arrays of numbers and strings to codes; what they mean is decided in tanager/_encoding.py.
+// Arrays of numbers and strings to codes; their meaning is decided in tanager/_encoding.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -18,7 +18,7 @@
 namespace tanager::python {
 namespace {
 
-/// The books of all columns of a table.
+/// The code books of all columns of an array.
 struct CodeBooks {
   std::vector<std::shared_ptr<CodeBook>> books;
 };
@@ -39,7 +39,7 @@ IntegerType integer_type(const py::dtype& type) {
   }
 }
 
-/// Throws ValueError unless the array is a table of that many columns.
+/// Throws ValueError unless the array has two dimensions and that many columns.
 void check_shape(const py::array& array, std::size_t n_columns) {
   if (array.ndim() != 2 || static_cast<std::size_t>(array.shape(1)) != n_columns)
     throw py::value_error("expected an array of " + std::to_string(n_columns) + " columns, got " +
@@ -86,7 +86,7 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
   return py::make_tuple(std::move(out.arrays), std::move(columns));
 }
 
-/// One column in this many, or fewer, is picked out of the rows sooner than all are encoded once more.
+/// Up to one column in this many is encoded again alone: faster than encoding all columns again.
 constexpr std::size_t kColumnsPerPass = 8;
 
 IntegerMatrix column_of(IntegerMatrix matrix, std::size_t j) {
@@ -102,7 +102,7 @@ void fill(py::array& array, const std::vector<std::int64_t>& values) {
                  [](std::int64_t value) { return static_cast<T>(value); });
 }
 
-/// Integers as an array of a type that holds them, which nobody can write to.
+/// Integers as a read-only array of the smallest type that fits.
 py::array constant_array(const std::vector<std::int64_t>& values, const py::dtype& type) {
   py::array array(type, static_cast<py::ssize_t>(values.size()));
   switch (type.itemsize()) {
@@ -123,9 +123,9 @@ py::array constant_array(const std::vector<std::int64_t>& values, const py::dtyp
   return array;
 }
 
-/// Learns which integers every column holds, and encodes them. A sample says what the columns probably hold; where
-/// encoding meets anything else, that column is looked through, and the table encoded again. A column of more than
-/// kMaxValues integers gets codes without a meaning, and the caller must refuse it.
+/// Finds the distinct integers of every column, and encodes them. A sample gives the integers that a column probably
+/// has; if encoding finds others, the column is read completely and the array is encoded again. A column of more than
+/// kMaxValues integers gets meaningless codes, and the caller must reject it.
 py::tuple learn_matrix(const py::array& array, int threads) {
   const IntegerMatrix matrix = as_matrix(array);
   std::vector<std::vector<std::int64_t>> keys;
@@ -212,7 +212,7 @@ py::tuple encode_float_array(const CodeBook& book, const py::array_t<Float>& arr
   return py::make_tuple(out.arrays[0], unseen);
 }
 
-/// The cut points of all columns of a table.
+/// The cut points of all columns of an array.
 struct CutBooks {
   std::vector<std::vector<double>> cuts;
   std::vector<std::uint32_t> n_values;
@@ -248,7 +248,7 @@ Array<std::int64_t> float_keys(const Array<double>& values) {
   return to_array(std::move(keys));
 }
 
-/// Numbers the strings of an array of NumPy's padded strings (or bytes), and says where each appeared first.
+/// Numbers the strings of an array of NumPy's padded strings (or bytes), and returns where each appeared first.
 py::tuple number_fixed(const py::array& array) {
   if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension");
   Array<std::int32_t> numbers(array.shape(0));

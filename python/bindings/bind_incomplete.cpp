@@ -42,7 +42,7 @@ std::string name_of(FitStop stop) {
                                     {"interrupted", FitStop::kInterrupted}});
 }
 
-/// Calls `fit(keep_going)` without the lock of the interpreter, and turns its result into a dict.
+/// Calls `fit(keep_going)` without the lock of the interpreter, and returns its result as a dict.
 template <class Call>
 py::dict fitted(py::object report, const Call& fit) {
   Watch watch(std::move(report));

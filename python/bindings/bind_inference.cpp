@@ -1,4 +1,4 @@
-// Questions to a network.
+// Queries of a network.
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -61,7 +61,7 @@ Array<Code> sample(const Queries& queries, const Array<Code>& codes, std::option
 }  // namespace
 
 void bind_inference(py::module_& m) {
-  // A ValueError that also knows the features to blame, so that Python can name them.
+  // A ValueError with the indices of the features of the clique, which Python translates to names.
   py::register_exception<CliqueTooLarge>(m, "CliqueTooLarge", PyExc_ValueError);
   py::register_exception_translator([](std::exception_ptr error) {
     try {

@@ -1,4 +1,4 @@
-// tanager._core.Model: what a model file holds, to and from bytes and files.
+// tanager._core.Model: the content of a model file, to and from bytes and files.
 #include <pybind11/stl.h>
 
 #include <string>
@@ -124,7 +124,7 @@ Model from_bytes(const py::bytes& data) {
   return read_model(std::as_bytes(std::span(view)));
 }
 
-/// The path as the operating system wants it: any str, bytes or os.PathLike that Python itself would open.
+/// The path in the encoding of the operating system: any str, bytes or os.PathLike that Python itself would open.
 std::string to_path(const py::object& path) {
   PyObject* encoded = nullptr;
   if (PyUnicode_FSConverter(path.ptr(), static_cast<void*>(&encoded)) == 0) throw py::error_already_set();
@@ -143,13 +143,13 @@ Model load(const py::object& path) {
   return load_model(name);
 }
 
-/// Text cannot be told from a number by overloads alone: pybind11 would take an int for neither.
+/// Overloads cannot distinguish text from numbers: pybind11 converts an int to neither.
 Code encode(const Model& model, std::size_t feature, const py::object& value) {
   if (py::isinstance<py::str>(value)) return model.encode(feature, std::string_view(to_text(value, "the value")));
   return model.encode(feature, py::cast<double>(value));
 }
 
-/// The network or whatever else the model predicts with.
+/// The classifier of the model, by its kind.
 py::object classifier(const py::object& self) {
   const auto find = [&](const auto& found) {
     return py::cast(&found, py::return_value_policy::reference_internal, self);

@@ -21,7 +21,7 @@ Output output_of(const std::string& name) {
       {{"log_joint", Output::kLogJoint}, {"log_posterior", Output::kLogPosterior}, {"posterior", Output::kPosterior}});
 }
 
-/// Columns of a batch as the core wants them; the arrays must stay alive meanwhile.
+/// Columns of a batch for the core; the arrays must outlive them.
 std::vector<CodeColumn> columns_of(const std::vector<py::array>& arrays, std::size_t n_rows) {
   std::vector<CodeColumn> columns;
   columns.reserve(arrays.size());
@@ -81,7 +81,7 @@ Array<double> class_table_of(const Network& network) {
   return copy_array(network.class_table(), std::move(shape));
 }
 
-/// What must be counted for a structure besides single features: families with feature parents, and the class's own.
+/// The counts that a structure needs besides single features: families with feature parents, and the class's own.
 std::vector<std::pair<std::size_t, std::vector<std::size_t>>> counted_families(const Structure& structure) {
   std::vector<std::pair<std::size_t, std::vector<std::size_t>>> families;
   for (std::size_t f = 0; f < structure.n_features(); ++f)

@@ -21,7 +21,7 @@ bool is_nan(PyObject* object) {
   return PyFloat_Check(object) && std::isnan(PyFloat_AS_DOUBLE(object));
 }
 
-/// Whether an object is one of the many ways to say nothing: what differs from itself (NaN of any type, NaT), or
+/// Whether an object means missing: one that differs from itself (NaN of any type, NaT), or
 /// pandas.NA.
 bool means_missing(PyObject* object) {
   if (PyUnicode_CheckExact(object) || PyLong_Check(object)) return false;
@@ -44,7 +44,7 @@ class ObjectIndex {
  public:
   ObjectIndex() : slots_(256), seen_(kCacheSize) {}
 
-  /// The number of an object, or -1 if it means missing. Throws TypeError for what cannot be hashed.
+  /// The number of an object, or -1 if it means missing. Throws TypeError for unhashable objects.
   std::int32_t number(PyObject* object) {
     if (object == nullptr || object == Py_None) return -1;
     // Most tables hold few distinct objects, each many times: the same address is the same object.
@@ -100,7 +100,7 @@ class ObjectIndex {
   }
 
   static std::size_t spread(Py_hash_t hash) {
-    // Hashes of integers are the integers themselves, so that multiples of a power of two would share few slots.
+    // Hashes of integers are the integers themselves: multiples of a power of two would share few slots.
     return static_cast<std::size_t>((static_cast<std::uint64_t>(hash) * 0x9E3779B97F4A7C15ULL) >> 20);
   }
 
@@ -129,7 +129,7 @@ class ObjectIndex {
   std::vector<Seen> seen_;
 };
 
-/// Objects between two looks for Ctrl-C.
+/// Objects between two checks for signals.
 constexpr std::size_t kObjectsPerLook = std::size_t{1} << 14;
 
 struct ObjectColumn {
@@ -161,7 +161,7 @@ py::tuple number_objects(const py::array& array) {
   return py::make_tuple(std::move(numbers), index.objects());
 }
 
-/// Python's and NumPy's numbers; decimals, fractions and the like are left as the objects they are.
+/// Python's and NumPy's numbers; decimals, fractions and the like remain objects.
 bool is_number_type(PyTypeObject* type) {
   if (PyType_IsSubtype(type, &PyFloat_Type) || PyType_IsSubtype(type, &PyLong_Type)) return true;
   const std::string_view name(type->tp_name);
@@ -170,7 +170,7 @@ bool is_number_type(PyTypeObject* type) {
   return false;
 }
 
-/// The objects as floats, NaN where missing, and whether any is not a whole number; None if not all of them are
+/// The objects as floats, NaN where missing, and whether any is not an integer; None if not all of them are
 /// numbers.
 py::object object_floats(const py::array& array) {
   if (array.ndim() != 1) throw py::type_error("expected an array of 1 dimension");

@@ -1,4 +1,4 @@
-// Sums over the spanning trees of a graph, and what is known of a random one.
+// Sums over the spanning trees of a graph, and the distribution of a random one.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ std::pair<double, std::int64_t> weight_of(const EdgeWeights& weights, std::size_
   return {weight.mantissa, weight.mantissa > 0 ? weight.exponent : 0};
 }
 
-/// As mantissa and exponent, so that no digit is lost, and as a logarithm.
+/// As mantissa and exponent, without loss of digits, and as a logarithm.
 std::tuple<double, std::int64_t, double> sum_of(const EdgeWeights& weights) {
   const ReleaseGil release;
   const Scaled sum = tree_sum(weights);

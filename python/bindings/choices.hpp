@@ -14,7 +14,7 @@ namespace tanager::python {
 template <class T>
 using Choices = std::vector<std::pair<const char*, T>>;
 
-/// The value of a name; `what` is what the setting is called where the name is none of them.
+/// The value of a name; for any other name, throws InvalidInput that names the setting, `what`.
 template <class T>
 T chosen(const std::string& what, const std::string& name, const Choices<T>& choices) {
   std::string expected;

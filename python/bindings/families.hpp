@@ -1,4 +1,4 @@
-// What to count, as Python says it.
+// The families to count, as Python gives them.
 #pragma once
 
 #include <cstddef>

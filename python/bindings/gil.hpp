@@ -1,4 +1,4 @@
-// The lock of the interpreter (GIL), given up and taken so that the end of the interpreter does no harm. The bindings
+// The lock of the interpreter (GIL), released and acquired safely also while the interpreter ends. The bindings
 // use these instead of py::gil_scoped_release and py::gil_scoped_acquire.
 //
 // A daemon thread that wants the lock while the interpreter ends never gets it. Python 3.14 has it wait forever; older
@@ -22,7 +22,7 @@ namespace tanager::python {
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// Set on the thread that ends the interpreter, if it calls us meanwhile: it keeps getting the lock.
+/// Set on the thread that ends the interpreter, if it calls the bindings meanwhile: it can still acquire the lock.
 inline thread_local bool ends_interpreter = false;
 
 inline bool interpreter_ends() {
@@ -39,7 +39,7 @@ inline void wait_if_too_late() {
   if (interpreter_ends() && !ends_interpreter && PyGILState_Check() == 0) wait_for_the_end();
 }
 
-/// Calls a function of Python's that may end this thread, such as any that takes the lock or runs Python code. It must
+/// Calls a function of Python that may end this thread, such as any that takes the lock or runs Python code. It must
 /// not throw, and nothing in it may need a destructor.
 template <class Call>
 auto unless_ended(const Call& call) noexcept {
@@ -57,16 +57,16 @@ inline pybind11::object call(pybind11::handle function, const pybind11::tuple& a
   return pybind11::reinterpret_steal<pybind11::object>(result);
 }
 
-/// What Python has given to be called besides, now and then during long calls; null if there is nothing.
+/// A Python function that is also called now and then during long calls; null if there is none.
 inline std::atomic<PyObject*> asked_besides{nullptr};
 
-/// Raises what has come up, such as Ctrl-C; the lock must be held.
+/// Raises pending exceptions, such as that of Ctrl-C; the lock must be held.
 inline void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
   if (PyObject* function = asked_besides.load()) call(function, pybind11::make_tuple());
 }
 
-/// Without the lock, for as long as this lives. Long calls look for signals meanwhile.
+/// Releases the lock during its lifetime, in which long calls check for signals.
 class ReleaseGil {
  public:
   ReleaseGil() : check_(&look) {
@@ -90,7 +90,7 @@ class ReleaseGil {
   PyThreadState* state_;
 };
 
-/// With the lock, for as long as this lives, on any thread.
+/// Holds the lock during its lifetime, on any thread.
 class AcquireGil {
  public:
   AcquireGil() {

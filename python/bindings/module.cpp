@@ -45,7 +45,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
       PyErr_SetString(PyExc_ValueError, e.what());
     }
   });
-  // Messages hold paths, which need not be UTF-8; Python escapes what is not, as it does in paths.
+  // Messages hold paths, which need not be UTF-8; Python escapes other bytes, as it does in paths.
   PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> model_file_error;
   model_file_error.call_once_and_store_result([&]() {
     py::exception<tanager::ModelFileError> type(m, "ModelFileError", PyExc_ValueError);
@@ -65,7 +65,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     }
   });
 
-  // Called now and then during long calls on any thread of Python's; what it raises ends them. Kept for good.
+  // Called now and then during long calls on any Python thread; an exception that it raises ends them. Never released.
   m.def(
       "ask_besides", [](py::function function) { tanager::python::asked_besides = function.release().ptr(); },
       py::arg("function"));

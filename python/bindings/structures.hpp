@@ -15,7 +15,7 @@ namespace tanager::python {
 
 using ParentLists = std::vector<std::optional<std::vector<std::size_t>>>;
 
-/// What functions take for a structure.
+/// The structure argument of functions.
 using Parents = std::variant<const Structure*, ParentLists>;
 
 inline Structure to_structure(const ParentLists& given, std::optional<std::vector<bool>> class_children = {},

@@ -42,7 +42,7 @@ std::uint32_t check_header(std::uint64_t file_size, const Fetch& fetch) {
   const auto length = load_little<std::uint64_t>(header.data() + kMagic.size() + sizeof(version));
   if (length != file_size)
     throw ModelFileError(kDamaged, "it should have " + std::to_string(length) + " bytes, but has " +
-                                       std::to_string(file_size) + (length > file_size ? "; it was cut off" : ""));
+                                       std::to_string(file_size) + (length > file_size ? "; it is truncated" : ""));
   if (length < kHeaderSize + kChecksumSize)
     throw ModelFileError(kDamaged,
                          "it is too short to hold anything: it has only " + std::to_string(length) + " bytes");
@@ -89,7 +89,7 @@ SectionTable read_section_table(std::uint64_t file_size, const Fetch& fetch) {
   for (std::uint64_t at = kHeaderSize; at < end;) {
     if (++n_sections > kMaxSections)
       throw ModelFileError(kDamaged, "it has more than " + std::to_string(kMaxSections) + " sections");
-    if (end - at < kSectionHeaderSize) throw ModelFileError(kDamaged, "its list of sections is cut off");
+    if (end - at < kSectionHeaderSize) throw ModelFileError(kDamaged, "its list of sections is truncated");
     std::array<std::byte, kSectionHeaderSize> header{};
     fetch(at, header);
     at += kSectionHeaderSize;

@@ -107,7 +107,7 @@ TEST(files_that_are_no_models_are_refused_with_path_and_reason) {
   refused(path, "only 5 bytes", ModelFileProblem::kNotAModel);
   Bytes bytes = write_model(small_model());
   write_file(path, std::span(bytes).first(bytes.size() / 2));
-  refused(path, "it was cut off", ModelFileProblem::kDamaged);
+  refused(path, "it is truncated", ModelFileProblem::kDamaged);
   bytes[bytes.size() / 2] ^= std::byte{4};
   write_file(path, bytes);
   refused(path, "checksum does not match", ModelFileProblem::kDamaged);

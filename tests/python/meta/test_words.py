@@ -1,4 +1,5 @@
-"""Words that CONTRIBUTING.md replaces do not come back: in docstrings, messages, guides, public headers and the command line."""
+"""Words that CONTRIBUTING.md replaces do not come back: in docstrings, messages, guides, public headers, bindings and the command
+line."""
 
 from __future__ import annotations
 
@@ -67,22 +68,31 @@ def header_comments(path: Path) -> str:
     return "\n".join(re.findall(r"//+(.*)", path.read_text(encoding="utf-8")))
 
 
+def cpp_messages(path: Path) -> list[str]:
+    """The string literals of a C++ file."""
+    code = re.sub(r"//.*|#include .*", "", path.read_text(encoding="utf-8"))
+    return re.findall(r'"((?:[^"\\\n]|\\.)*)"', code)
+
+
 def found_in(text: str) -> list[str]:
     return [match.group() for match in PATTERN.finditer(re.sub(r"\s+", " ", text))]
 
 
 def files() -> list[Path]:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    headers = [*(ROOT / "cpp" / "include").rglob("*.hpp"), *(ROOT / "cpp" / "programs").rglob("*.[ch]pp")]
+    sources = [*(ROOT / "cpp").rglob("*.[ch]pp"), *(ROOT / "python" / "bindings").glob("*.[ch]pp")]
     modules = [*(ROOT / "python" / "tanager").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
-    every = [*modules, *pages, *headers]
+    every = [*modules, *pages, *sources]
     return sorted(path for path in every if not path.relative_to(ROOT).as_posix().startswith(EXCEPT))
 
 
 def words_of(path: Path) -> list[str]:
     if path.suffix == ".py":
         return [word for text in python_texts(path) for word in found_in(text)]
-    return found_in(markdown_text(path) if path.suffix == ".md" else header_comments(path))
+    if path.suffix == ".md":
+        return found_in(markdown_text(path))
+    comments = "" if path.is_relative_to(ROOT / "cpp" / "src") else header_comments(path)
+    return [word for text in [*cpp_messages(path), comments] for word in found_in(text)]
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -106,3 +116,5 @@ def test_texts_are_looked_at() -> None:
     assert len(files()) > 200
     assert any("Return" in text for text in python_texts(ROOT / "python" / "tanager" / "cli" / "options.py"))
     assert "tanager" in markdown_text(ROOT / "README.md")
+    assert "it is not a tanager model file" in cpp_messages(ROOT / "cpp" / "src" / "model_file" / "format.cpp")
+    assert "Queries" in header_comments(ROOT / "cpp" / "include" / "tanager" / "queries.hpp")
