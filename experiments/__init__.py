@@ -1,3 +1,3 @@
-"""Experiments of the papers whose methods tanager has, and a comparison with other classifiers."""
+"""Experiments that reproduce published results, and a comparison with other classifiers."""
 
 from __future__ import annotations

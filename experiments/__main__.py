@@ -1,11 +1,11 @@
-"""Repeats the experiments of the papers whose methods tanager has, and writes what came out beside what they print.
+"""Reproduce the experiments of the papers whose methods tanager implements, and report our results next to the published ones.
 
 python -m experiments all                 everything, within an hour on two cores; writes docs/reproduction.md
-python -m experiments all --quick         few tables and draws, within three minutes; writes into the cache
-python -m experiments mfe tbma            some experiments, shown on the terminal
-python -m experiments all --plan          what would be done, and how long that takes
+python -m experiments all --quick         few datasets and samples, within three minutes; writes into the cache
+python -m experiments mfe tbma            some experiments, printed on the terminal
+python -m experiments all --plan          list the parts and their estimated times
 
-Finished parts are kept in a folder (`--cache`): a run that was stopped continues where it was.
+Finished parts are cached in a folder (`--cache`): an interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ REPORT = ROOT / "docs" / "reproduction.md"
 
 
 def use(folder: Path) -> None:
-    """Let all tables be read from a folder; workers inherit it."""
+    """Read all datasets from a folder; worker processes inherit the setting."""
     if not (folder / "schema.json").is_file():
-        raise SystemExit(f"expected a folder with tables and their schema.json, but {folder} has none")
+        raise SystemExit(f"expected a folder with datasets and their schema.json, got {folder}")
     os.environ["TANAGER_DATA"] = str(folder.resolve())
 
 
 def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
-    """Say what was run, with what, and how long it took."""
+    """Return what was run, the versions of the libraries, and how long it took."""
     import matplotlib as mpl
     import numpy as np
     import scipy
@@ -54,21 +54,19 @@ def facts(results: Results, quick: bool, seed: int, wall: float) -> list[str]:
     command = f"python -m experiments all{' --quick' if quick else ''}"
     used = ", ".join(f"{name} {module.__version__}" for name, module in versions)
     used += "" if lightgbm else "; LightGBM was not installed"
-    total = (
-        f"together {sum(results.seconds.values()):.0f}. This run took {wall:.0f} s, without what was finished before."
-    )
-    about = [f"Written by `{command}`, seed {seed}; {used}.", "", f"Seconds of CPU: {seconds}; {total}"]
+    total = f"{sum(results.seconds.values()):.0f} in total. This run took {wall:.0f} s; parts finished earlier were not repeated."
+    about = [f"Written by `{command}`, seed {seed}; {used}.", "", f"CPU seconds: {seconds}; {total}"]
     if results.n_older:
         about[-1] += (
-            f" {results.n_older:,} of {results.n_parts:,} parts were finished by other revisions of the code, or with other versions of these libraries."
+            f" {results.n_older:,} of {results.n_parts:,} parts were computed by other revisions of the code or with other versions of these libraries."
         )
     if quick:
-        about += ["", "**A quick run: few tables and draws, from which hardly any claim can be judged.**"]
+        about += ["", "**A quick run: too few datasets and samples to evaluate most claims.**"]
     return about
 
 
 def write(results: Results, names: Sequence[str], page: Page) -> None:
-    """Let every experiment that led to something write its pages."""
+    """Add the sections of every experiment that has results."""
     for name in names:
         found = results.of(name)
         if found.rows:
@@ -76,16 +74,16 @@ def write(results: Results, names: Sequence[str], page: Page) -> None:
 
 
 def document(page: Page, about: Sequence[str]) -> str:
-    """Return the whole report: the gist, every line with its claims, then everything in detail."""
+    """Return the report: the summary, every published result with its claims, then the details."""
     met = [line for line in LINES if page.verdict(line) == "met"]
-    judged = [claim for claim in page.claims if claim.met is not None]
+    evaluated = [claim for claim in page.claims if claim.met is not None]
     count = (
-        f"{len(met)} of {len(LINES)} lines are met in all their claims; of {len(judged)} claims that are judged, here and below, "
-        f"{sum(bool(claim.met) for claim in judged)} are. Where one is not, the reason stands below its table."
+        f"{len(met)} of {len(LINES)} results are reproduced in all their claims. Of {len(evaluated)} evaluated claims on this page, "
+        f"{sum(bool(claim.met) for claim in evaluated)} are met; the reasons for the others are given below their tables."
     )
-    lines = ["# What the papers report, and what comes out here", "", *about, "", *page.gist]
-    lines += ["## What the papers say, and whether it comes out", "", count, "", *page.lines_table(LINES)]
-    lines += ["", "What else they say:", "", *page.lines_table(MORE)]
+    lines = ["# Reproducing published results", "", *about, "", *page.summary]
+    lines += ["## Published results and ours", "", count, "", *page.lines_table(LINES)]
+    lines += ["", "Further results of the papers:", "", *page.lines_table(MORE)]
     for line, what in (LINES | MORE).items():
         lines += page.claims_of(line, what)
     lines += page.lines
@@ -94,7 +92,7 @@ def document(page: Page, about: Sequence[str]) -> str:
 
 
 def at_least_one(text: str) -> int:
-    """Read a number of processes."""
+    """Parse a number of processes."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected an integer of at least 1, got {text}")
     return int(text)
@@ -111,69 +109,71 @@ def parser() -> argparse.ArgumentParser:
         metavar="EXPERIMENT",
         help=", ".join(("all", *EXPERIMENTS)),
     )
-    found.add_argument("--quick", action="store_true", help="few tables and draws")
-    found.add_argument("--data", type=Path, metavar="FOLDER", help="the tables (default: shared/data beside the clone)")
+    found.add_argument("--quick", action="store_true", help="few datasets and samples")
+    found.add_argument(
+        "--data", type=Path, metavar="FOLDER", help="the datasets (default: shared/data next to the clone)"
+    )
     found.add_argument(
         "--cache",
         type=Path,
         default=ROOT / "build" / "papers",
         metavar="FOLDER",
-        help="finished parts (default: build/papers)",
+        help="cache of finished parts (default: build/papers)",
     )
     found.add_argument(
         "--report",
         type=Path,
         metavar="FILE",
-        help="the report (default with all: docs/reproduction.md, if quick reproduction.md in the cache)",
+        help="the report (default with all: docs/reproduction.md, with --quick reproduction.md in the cache)",
     )
     found.add_argument("--csv", type=Path, metavar="FILE", help="all results (default: results.csv in the cache)")
     found.add_argument("--jobs", type=at_least_one, default=os.cpu_count() or 1, help="processes (default: all cores)")
     found.add_argument(
         "--fresh",
         action="store_true",
-        help="do parts again that other code or libraries than the present ones finished",
+        help="repeat parts that were computed by other code or with other versions of libraries",
     )
     found.add_argument("--seed", type=int, default=0, help="seed of all splits and samples (default: 0)")
-    found.add_argument("--plan", action="store_true", help="only list what would be done")
-    found.add_argument("--only", nargs="+", metavar="TABLE", help="parts of these tables alone; no report")
+    found.add_argument("--plan", action="store_true", help="only list what would run")
+    found.add_argument("--only", nargs="+", metavar="DATASET", help="run only the parts of these datasets; no report")
     found.add_argument(
-        "--trial", action="store_true", help="only the first part of every kind; writes seconds.csv, no report"
+        "--trial", action="store_true", help="run only the first part of every kind; writes seconds.csv, no report"
     )
     return found
 
 
 def show_plan(parts: Sequence[Part], plan: Plan, jobs: int) -> None:
-    """Print the parts of every experiment, and how long they should take."""
+    """Print the parts of every experiment and their estimated times."""
     for name in dict.fromkeys(part.experiment for part in parts):
         own = [part for part in parts if part.experiment == name]
         longest = max(own, key=plan.seconds)
         print(
-            f"{name}: {len(own)} parts, {sum(map(plan.seconds, own)):.0f} s of CPU; the longest "
+            f"{name}: {len(own)} parts, {sum(map(plan.seconds, own)):.0f} CPU s; the longest "
             f"{plan.seconds(longest):.0f} s ({longest.data} {' '.join(longest.methods)})"
         )
-    print(f"all: {sum(map(plan.seconds, parts)):.0f} s of CPU, {plan.elapsed(parts, jobs):.0f} s on {jobs} processes")
+    print(f"all: {sum(map(plan.seconds, parts)):.0f} CPU s, {plan.elapsed(parts, jobs):.0f} s on {jobs} processes")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the command line."""
     options = parser().parse_args(arguments)
     try:
         return follow(options)
-    except FileNotFoundError as error:  # a table
+    except FileNotFoundError as error:  # a dataset
         raise SystemExit(str(error)) from error
     except KeyboardInterrupt:
-        print("\nstopped; the same command goes on from what is finished", file=sys.stderr)
+        print("\nstopped; run the same command to continue", file=sys.stderr)
         return 130
 
 
 def planned(options: argparse.Namespace, names: Sequence[str]) -> list[Part]:
-    """Return the parts that the command line asks for."""
+    """Return the parts that the command line selects."""
     modules = [catalog.experiment(name) for name in names]
     parts = [part for module in modules for part in module.parts(options.quick, options.seed)]
     if options.only:
         known = {part.data for part in parts}
         if unknown := [name for name in options.only if name not in known]:
-            raise SystemExit(f"expected tables of {', '.join(sorted(known))}, but got {', '.join(unknown)}")
+            raise SystemExit(f"--only: expected datasets of {', '.join(sorted(known))}, got {', '.join(unknown)}")
         parts = [part for part in parts if part.data in options.only]
     if options.trial:
         parts = list({(part.experiment, part.kind): part for part in reversed(parts)}.values())[::-1]
@@ -181,7 +181,7 @@ def planned(options: argparse.Namespace, names: Sequence[str]) -> list[Part]:
 
 
 def make_room(path: Path) -> None:
-    """Make the folder of a file that is to be written, and see that it can be: better now than when all is done."""
+    """Create the folder of an output file and check that it is writable, before the experiments run."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         existed = path.exists()
@@ -189,7 +189,7 @@ def make_room(path: Path) -> None:
         if not existed:
             path.unlink()
     except OSError as error:
-        raise SystemExit(f"expected to be able to write {path}, but: {error}") from error
+        raise SystemExit(f"cannot write {path}: {error}") from error
 
 
 def follow(options: argparse.Namespace) -> int:
@@ -217,7 +217,7 @@ def follow(options: argparse.Namespace) -> int:
         write(results, names, page)
         text = sealed(document(page, facts(results, options.quick, options.seed, time.perf_counter() - start)))
         publish(text, path)
-        if options.quick:  # it judges only what any run must meet
+        if options.quick:  # evaluates only claims that any run must meet
             failed += [f"{claim.line}: {claim.what}" for claim in page.claims if claim.met is False]
     for one in failed:
         print(f"FAILED: {one}", file=sys.stderr)
@@ -225,7 +225,7 @@ def follow(options: argparse.Namespace) -> int:
 
 
 def publish(text: str, path: Path | None) -> None:
-    """Write the report, or show it."""
+    """Write the report, or print it."""
     if path is None:
         print(text)
         return

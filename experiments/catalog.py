@@ -1,4 +1,4 @@
-"""The experiments by name, in the order of the report: the module that runs each, and the one that writes about it."""
+"""The experiments by name, in the order of the report: the module that runs each, and the module that writes its report."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def experiment(name: str) -> ModuleType:
 
 
 def report(name: str) -> ModuleType:
-    """Return the module that writes about an experiment."""
+    """Return the module that writes the report of an experiment."""
     return importlib.import_module(f"experiments.{EXPERIMENTS[name][1]}")

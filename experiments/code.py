@@ -1,7 +1,7 @@
-"""The code that results come from: a hash of all sources that learn, predict and measure, so that results of other code are noticed.
+"""A hash of all sources that fit, predict and measure, to detect cached results of other code.
 
-Versions of the libraries that are compared, or that compute, count as code. Comments and docstrings of Python do not count, nor do the parts of tanager that only show things, nor those of the experiments that write
-the report.
+Versions of the libraries that are compared or used count as code. Python comments and docstrings do not count, nor do the parts of
+tanager that only display results, nor the modules that write the report.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from pathlib import Path
 from benchmarks.harness.machine import ROOT
 from experiments.catalog import EXPERIMENTS
 
-#: Folders and modules of tanager, and modules of the experiments, that do not change what comes out.
+#: Folders and modules of tanager, and modules of the experiments, that do not affect results.
 SHOWING = {"plotting", "_layout", "_report", "explain", "interop", "cli", "_html.py", "_summary.py"}
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
 REPORTING = ("page", "style", "paired", "plan", "lines", "runner", "code", "catalog")
 
 
 def digest_of_code(experiment: str) -> str:
-    """Return the hash of tanager's sources, of those of an experiment, and of the versions of libraries."""
+    """Return a hash of tanager's sources, of an experiment's sources and of the versions of libraries."""
     own = "".join(meaning(path) for path in sorted(sources_of(experiment)))
     return hashlib.sha256((digest_of_tanager() + own + versions()).encode()).hexdigest()[:16]
 
 
 @cache
 def versions() -> str:
-    """Return the libraries that results may hang on, and their versions."""
+    """Return the libraries that results may depend on, and their versions."""
     found = []
     for name in LIBRARIES:
         with suppress(PackageNotFoundError):
@@ -41,7 +41,7 @@ def versions() -> str:
 
 @cache
 def digest_of_tanager() -> str:
-    """Return the hash of the core, its bindings and the modules that use it."""
+    """Return a hash of the core, its bindings and the modules that use it."""
     found = hashlib.sha256()
     for folder in ("cpp/include", "cpp/src", "python/bindings"):
         for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
@@ -54,7 +54,7 @@ def digest_of_tanager() -> str:
 
 
 def sources_of(experiment: str) -> set[Path]:
-    """Return the files of an experiment: its module, and what that imports of the experiments and benchmarks."""
+    """Return the files of an experiment: its module, and what it imports from the experiments and benchmarks."""
     found: set[Path] = set()
     waiting = [ROOT.joinpath("experiments", *EXPERIMENTS[experiment][0].split(".")).with_suffix(".py")]
     while waiting:
@@ -67,7 +67,7 @@ def sources_of(experiment: str) -> set[Path]:
 
 
 def imported(path: Path) -> Iterator[Path]:
-    """Go through the files of the experiments and benchmarks that a file imports."""
+    """Iterate over the files of the experiments and benchmarks that a file imports."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("benchmarks", "experiments")):
             base = ROOT.joinpath(*(node.module or "").split("."))
@@ -77,7 +77,7 @@ def imported(path: Path) -> Iterator[Path]:
 
 @cache
 def meaning(path: Path) -> str:
-    """Return what a file of Python does, as text: its syntax tree without docstrings."""
+    """Return the syntax tree of a Python file as text, without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:

@@ -14,16 +14,16 @@ from experiments.runner import Results
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, and what came out.
+    """A statement of a paper, and our result.
 
     Attributes
     ----------
     line : str
         A key of `LINES` or `MORE`.
     met : bool or None
-        None where it is reported and not judged.
+        None for a result that is reported but not evaluated.
     reason : str
-        Why it is not met, or not judged.
+        Why it is not met, or not evaluated.
     """
 
     line: str
@@ -40,24 +40,24 @@ class Claim:
 
 @dataclass
 class Page:
-    """What is to be written.
+    """Contents of the report.
 
     Parameters
     ----------
     quick : bool
-        Few tables and splits: claims are shown, and judged only where that does not matter.
+        Few datasets and splits: claims are shown, and evaluated only where the size does not matter.
     figures : Path or None
-        Folder of the pictures; None: none are drawn.
+        Folder of the figures; None to omit them.
     results : Results
-        Those of all experiments: a reason may come from another one.
-    gist : list of str
-        What stands before everything else.
+        Results of all experiments: the reason for one may come from another.
+    summary : list of str
+        First section of the report.
     """
 
     quick: bool
     figures: Path | None = None
     results: Results = field(default_factory=Results)
-    gist: list[str] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
 
@@ -65,28 +65,28 @@ class Page:
         self.lines += ["", "#" * level + " " + text, ""]
 
     def text(self, text: str) -> None:
-        """Add paragraphs, which empty lines part."""
+        """Add paragraphs, separated by empty lines."""
         for paragraph in text.strip().split("\n\n"):
             self.lines += ["", " ".join(paragraph.split()), ""]
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> None:
-        """Add a table; `align` has l or r for every column (default: l, then r)."""
+        """Add a table; `align` has l or r for every column (default: l for the first, r for the others)."""
         align = align or "l" + "r" * (len(header) - 1)
         self.lines += ["", *markdown(header, rows, align), ""]
 
     def claim(
         self, line: str, what: str, paper: str, ours: str, met: bool | None, reason: str = "", *, always: bool = False
     ) -> None:
-        """Add a claim; `reason` is shown if it is not met. `always`: a quick run may judge it, too."""
+        """Add a claim; `reason` is shown if it is not met. `always`: evaluate it in quick runs as well."""
         if line not in LINES and line not in MORE:
-            raise ValueError(f"expected a line that lines.py has, but {line!r} is none of them")
+            raise ValueError(f"line: expected a key of LINES or MORE in lines.py, got {line!r}")
         if self.quick and not always:
             self.claims.append(Claim(line, what, paper, ours, None, "a quick run"))
         else:
             self.claims.append(Claim(line, what, paper, ours, met, "" if met else reason))
 
     def figure(self, name: str, caption: str, figure: Any) -> None:
-        """Write a picture, and show it."""
+        """Save a figure and add it to the page."""
         if self.figures is None:
             return
         self.figures.mkdir(parents=True, exist_ok=True)
@@ -97,30 +97,30 @@ class Page:
         self.lines += ["", f"![{caption}]({self.figures.name}/{name}.png)", "", f"*{caption}*", ""]
 
     def of(self, line: str) -> list[Claim]:
-        """Return the claims of a line."""
+        """Return the claims of a published result."""
         return [claim for claim in self.claims if claim.line == line]
 
     def verdict(self, line: str) -> str:
-        """Return whether all claims of a line that are judged are met."""
-        judged = [claim for claim in self.of(line) if claim.met is not None]
-        met = sum(bool(claim.met) for claim in judged)
-        if not judged:
-            return "not judged"
-        return "met" if met == len(judged) else f"**{met} of {len(judged)}**"
+        """Return whether all evaluated claims of a published result are met."""
+        evaluated = [claim for claim in self.of(line) if claim.met is not None]
+        met = sum(bool(claim.met) for claim in evaluated)
+        if not evaluated:
+            return "not evaluated"
+        return "met" if met == len(evaluated) else f"**{met} of {len(evaluated)}**"
 
     def lines_table(self, lines: Mapping[str, str]) -> list[str]:
-        """Return a row for each of some lines: its first claim's figures, whether all are met, and which are not."""
+        """Return a table of published results: the first claim of each, whether all claims are met, and which are not."""
         rows = []
         for line, what in lines.items():
             claims = self.of(line)
             figures = (claims[0].paper, claims[0].ours) if claims else ("-", "not run")
             off = [claim.what for claim in claims if claim.met is False]
             rows.append((f"[{line}](#{anchor(line)})", what, *figures, self.verdict(line), "; ".join(off)))
-        header = ("line", "what should come out", "first figure: paper", "ours", "claims met", "not met")
+        header = ("result", "expected", "first claim: paper", "ours", "claims met", "not met")
         return markdown(header, rows, "llllll")
 
     def claims_of(self, line: str, what: str) -> list[str]:
-        """Return all claims of a line as a table, and the reasons below it; nothing if there are none."""
+        """Return all claims of a published result as a table with the reasons below it; empty without claims."""
         if not self.of(line):
             return []
         reasons = list(dict.fromkeys(claim.reason for claim in self.of(line) if claim.reason))
@@ -128,17 +128,17 @@ class Page:
         rows = [(c.what, c.paper, c.ours, c.verdict + marks.get(c.reason, "")) for c in self.of(line)]
         notes = [f"-{mark} {reason}." for reason, mark in marks.items()]
         if reasons == ["a quick run"]:
-            notes = ["A quick run, from which this cannot be judged."]
+            notes = ["A quick run cannot evaluate these claims."]
         return ["", f"### {line}", "", what, "", *markdown(("", "paper", "ours", ""), rows, "llll"), "", *notes]
 
 
 def sealed(text: str) -> str:
-    """Return a report with its hash below it, by which a test knows that nothing was written by hand."""
-    return f"{text}\n<!-- {hashlib.sha256(text.encode()).hexdigest()[:32]}: nothing above is written by hand. -->\n"
+    """Return a report with its hash appended, which lets a test detect manual edits."""
+    return f"{text}\n<!-- {hashlib.sha256(text.encode()).hexdigest()[:32]}: generated, do not edit. -->\n"
 
 
 def anchor(heading: str) -> str:
-    """Return the name that a heading has in links."""
+    """Return the anchor of a heading."""
     return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
@@ -146,7 +146,7 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -
     """Return the lines of a table."""
     cells = [[cell.replace("|", "\\|") for cell in row] for row in (header, *rows)]
     if any(len(row) != len(align) for row in cells):
-        raise ValueError(f"expected rows of {len(align)} cells, but one has {max(len(row) for row in cells)}")
+        raise ValueError(f"expected rows of {len(align)} cells, got {sorted({len(row) for row in cells})}")
     widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(align))]
     rule = ["-" * (width - 1) + (":" if side == "r" else "-") for width, side in zip(widths, align, strict=True)]
     padded = [

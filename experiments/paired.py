@@ -1,4 +1,4 @@
-"""Paired tests as the papers use them, and ranks of several methods over several tables."""
+"""Paired tests as used in the papers, and ranks of several methods over several datasets."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare, norm, rankdata, studentized_range, t, ttest_rel
 
 Floats = NDArray[np.float64]
-#: Smaller differences are none: a test would judge the last digits.
+#: Smaller differences count as ties: a test would depend on the last digits.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Two methods on the same tables or splits: the mean of first less second, a t-test, and Wilcoxon's test.
+    """Two methods on the same datasets or splits: the mean of first minus second, a t-test and Wilcoxon's test.
 
     Attributes
     ----------
     interval : float
-        Half of the 95 % confidence interval of the mean.
+        Half the width of the 95 % confidence interval of the mean.
     p_greater, p_less, p_two_sided : float
-        Of the t-test, that the first is above the second, below it, or another.
+        P-values of the t-test: the first is above the second, below it, or different.
     z : float
-        Of the signed-rank test, positive where the first is larger; and the one-sided p of the larger one.
+        Statistic of the signed-rank test, positive if the first is larger. `p_signed_rank` is the one-sided p-value of the
+        larger one.
     """
 
     mean: float
@@ -45,8 +46,8 @@ class Paired:
 
 
 def compare(first: Floats, second: Floats) -> Paired:
-    """Compare two methods; without any spread all of a test is decided by the sign of the difference."""
-    difference = np.round(first - second, 9)  # what differs by rounding alone has one rank
+    """Compare two methods; if all differences are equal, their sign decides the tests."""
+    difference = np.round(first - second, 9)  # values that differ only by rounding share a rank
     n, mean = len(difference), float(difference.mean()) if len(difference) else float("nan")
     counts = (int((difference > 0).sum()), int((difference == 0).sum()), int((difference < 0).sum()))
     if n < 2:
@@ -62,10 +63,10 @@ def compare(first: Floats, second: Floats) -> Paired:
 
 
 def wilcoxon(difference: Floats) -> tuple[float, float]:
-    """Return z of the signed-rank test, and the one-sided p of the larger one; ties are left out."""
+    """Return z of the signed-rank test and the one-sided p-value of the larger one; ties are dropped."""
     if not np.any(difference != 0):
         return 0.0, 0.5
-    # By hand: SciPy's own warns below ten differences, or does not, by its version.
+    # Implemented here because SciPy's function warns below ten differences in some versions only.
     left = difference[difference != 0]
     sizes = rankdata(np.abs(left))
     n = len(left)
@@ -76,7 +77,7 @@ def wilcoxon(difference: Floats) -> tuple[float, float]:
 
 
 def corrected_p(difference: Floats, folds: int) -> float:
-    """Return the two-sided p of Nadeau and Bengio's t-test over folds of repeated cross-validation."""
+    """Return the two-sided p-value of Nadeau and Bengio's t-test over the folds of repeated cross-validation."""
     if np.ptp(difference) <= ROUNDING:
         return 1.0 if abs(difference.mean()) <= ROUNDING else 0.0
     error = difference.std(ddof=1) * np.sqrt(1 / len(difference) + 1 / (folds - 1))
@@ -85,16 +86,16 @@ def corrected_p(difference: Floats, folds: int) -> float:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Average ranks of methods over tables (1 is best), Friedman's test, and Nemenyi's critical difference at 5 %."""
+    """Average ranks of methods over datasets (1 is best), Friedman's test and Nemenyi's critical difference at 5 %."""
 
     mean: dict[str, float]
-    n_tables: int
+    n_datasets: int
     p_friedman: float
     critical: float
 
 
 def ranks(scores: dict[str, Floats], higher_is_better: bool) -> Ranks:
-    """Rank methods on every table; `scores` has one value per table for each. What differs by rounding alone is a tie."""
+    """Rank methods on every dataset; `scores` has one value per dataset for each. Differences due to rounding are ties."""
     names, table = list(scores), np.array(list(scores.values())).T.round(9)
     placed = np.array([rankdata(-row if higher_is_better else row) for row in table])
     n, k = placed.shape

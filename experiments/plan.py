@@ -1,4 +1,4 @@
-"""How long parts take: seconds of CPU that were measured, kept in seconds.csv beside this file."""
+"""Estimated times of parts, from measured CPU seconds in seconds.csv next to this file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from experiments.runner import Cache, Part
 
 MEASURED = Path(__file__).with_name("seconds.csv")
-#: Of a split of an experiment that was never measured.
+#: Estimate for a split of an experiment without measurements.
 UNKNOWN = 1.0
 
 
 class Plan:
-    """Expected seconds of parts, from those per split of parts of the same kind, else from the mean of its experiment."""
+    """Estimated seconds of parts: per split of parts of the same kind, else the mean of the experiment."""
 
     def __init__(self, path: Path = MEASURED) -> None:
         self.path = path
@@ -37,14 +37,14 @@ class Plan:
         return known * len(part.splits)
 
     def elapsed(self, parts: Iterable[Part], jobs: int) -> float:
-        """Return when the last of so many processes ends, which each take the longest part that is left."""
+        """Return the wall time on `jobs` processes, each of which takes the longest remaining part."""
         ends = [0.0] * jobs
         for seconds in sorted(map(self.seconds, parts), reverse=True):
             heapq.heappushpop(ends, ends[0] + seconds)
         return max(ends)
 
     def measure(self, parts: Iterable[Part], cache: Cache) -> None:
-        """Take the times of finished parts, and write them down."""
+        """Record the times of finished parts."""
         found: dict[tuple[str, str], list[float]] = {}
         for part in parts:
             if (finished := cache.read(part)) is not None:

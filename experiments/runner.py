@@ -1,10 +1,10 @@
-"""Runs experiments in parts: on all cores, seeded, and such that what is finished is never done twice.
+"""Run experiments in parts: on all cores, seeded, and without repeating finished parts.
 
-A part is a table (or a made-up distribution), some methods, a fraction of the rows, a share of missing cells, and some splits. Its
-result is kept in a small file whose name is a hash of what it depends on: the settings, the data, and the versions of
-the experiment and of tanager. The file tells by which code it was made, too: parts that other code finished are counted, and done again
-if that is asked for. Random numbers depend on the experiment, the table and the number of the split alone, so that methods, fractions
-and missing rates are compared on the same rows, and neither the order of the parts nor the number of processes matters.
+A part is a dataset (or a synthetic distribution), some methods, a fraction of the rows, a share of missing values, and some splits. Its
+result is cached in a small file whose name is a hash of what it depends on: the settings, the data, and the versions of the
+experiment and of tanager. The file also records a hash of the code that computed it: parts of other code are counted, and repeated on
+request. Random numbers depend only on the experiment, the dataset, the seed and the number of the split. Methods, fractions and missing
+rates are therefore compared on the same rows, and neither the order of the parts nor the number of processes matters.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from experiments import catalog
 from experiments.code import digest_of_code
 from experiments.plan import Plan
 
-#: What libraries of workers read: a part uses one core, and there is a worker for each.
+#: Environment of worker processes: one per core, each with a single thread.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 COLUMNS = ("experiment", "data", "method", "split", "fraction", "missing", "measure", "value")
 
@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 
 
 class Row(NamedTuple):
-    """One number that came out."""
+    """One measured value."""
 
     method: str
     measure: str
@@ -54,18 +54,18 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of work of an experiment, the module of that name.
+    """A unit of work of an experiment.
 
     Parameters
     ----------
     data : str
-        Name of a table, or of a distribution that the experiment knows.
+        Name of a dataset, or of a distribution that the experiment defines.
     splits : tuple of int
-        Numbers of the folds, partitions or draws.
+        Indices of the folds, partitions or samples.
     settings : tuple of (str, value)
-        What else the result depends on.
+        Further settings that the result depends on.
     sources : tuple of str
-        Names of the files of data that are read, without their endings.
+        Names of the data files, without suffix.
     """
 
     experiment: str
@@ -82,18 +82,18 @@ class Part:
         return dict(self.settings)[name]
 
     def random(self, split: int) -> np.random.Generator:
-        """Return the random numbers of a split, the same for every part of this experiment and table."""
+        """Return the random generator of a split, the same for every part of this experiment and dataset."""
         text = json.dumps([self.experiment, self.data, self.seed, split])
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "little"))
 
     @property
     def kind(self) -> str:
-        """What parts that take equally long have in common, splits apart."""
+        """Everything but the splits: parts of the same kind take equally long per split."""
         settings = " ".join(f"{name}={value}" for name, value in self.settings if name != "code")
         return "; ".join([self.data, " ".join(self.methods), f"{self.fraction:g}", f"{self.missing:g}", settings])
 
     def key(self) -> str:
-        """Return the hash of everything that the result depends on."""
+        """Return a hash of everything that the result depends on."""
         import tanager as tg
 
         version = catalog.experiment(self.experiment).VERSION
@@ -103,13 +103,13 @@ class Part:
 
 @cache
 def digest(source: str) -> str:
-    """Return the hash of a file of data and of what the schema says of it."""
+    """Return a hash of a data file and of its schema."""
     for ending in (".csv", ".csv.gz", ".py"):
         path = tables.folder() / f"{source}{ending}"
         if path.is_file():
             about = json.dumps(tables.schema(source), sort_keys=True) if ending != ".py" else ""
             return hashlib.sha256(path.read_bytes() + about.encode()).hexdigest()
-    tables.read(source)  # says what is expected where
+    tables.read(source)  # raises an error that names the expected file
     raise FileNotFoundError(source)
 
 
@@ -119,7 +119,7 @@ class Results:
 
     rows: list[tuple[Part, Row]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    #: Parts that other code than the present one finished, and all parts.
+    #: Number of parts computed by other code, and of all parts.
     n_older: int = 0
     n_parts: int = 0
     _index: dict[tuple[Any, ...], dict[int, float]] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Results:
             self._index.setdefault(key, {})[row.split] = row.value
 
     def of(self, experiment: str) -> Results:
-        """Return what one experiment led to."""
+        """Return the results of one experiment."""
         found = Results(seconds={experiment: self.seconds.get(experiment, 0.0)})
         for part, row in self.rows:
             if part.experiment == experiment:
@@ -143,25 +143,25 @@ class Results:
     def values(
         self, data: str, method: str, measure: str, *, fraction: float = 1.0, missing: float = 0.0, experiment: str = ""
     ) -> Floats:
-        """Return a measure of a method in every split, in their order; empty if there is none."""
+        """Return a measure of a method by split, in the order of the splits; empty without results."""
         name = experiment or self.rows[0][0].experiment
         found = self._index.get((name, data, method, measure, fraction, missing), {})
         return np.array([found[split] for split in sorted(found)])
 
     def mean(self, data: str, method: str, measure: str, **rest: Any) -> float:
-        """Return the mean over splits; NaN if there is none."""
+        """Return the mean over splits; NaN without results."""
         values = self.values(data, method, measure, **rest)
         return float(values.mean()) if len(values) else float("nan")
 
     def data(self, **wanted: Any) -> list[str]:
-        """Return the tables that have rows, in the order of the parts."""
+        """Return the datasets that have results, in the order of the parts."""
         return list(dict.fromkeys(p.data for p in self._parts if all(getattr(p, k) == v for k, v in wanted.items())))
 
     def methods(self) -> list[str]:
         return list(dict.fromkeys(row.method for _, row in self.rows))
 
     def save(self, path: Path) -> None:
-        """Write one tidy table."""
+        """Write all results as one tidy CSV file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -172,7 +172,7 @@ class Results:
 
 
 class Cache:
-    """Finished parts, a file each."""
+    """Finished parts, one file each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -181,7 +181,7 @@ class Cache:
         return self.folder / part.experiment / f"{part.key()}.json"
 
     def read(self, part: Part) -> tuple[list[Row], float] | None:
-        """Return rows and seconds of a part, or None if it is not finished, or what was kept is damaged."""
+        """Return the rows and seconds of a part, or None if it is not finished or its file is damaged."""
         content = self._content(part)
         try:
             return None if content is None else ([Row(*row) for row in content["rows"]], float(content["seconds"]))
@@ -189,19 +189,19 @@ class Cache:
             return None
 
     def is_older(self, part: Part) -> bool:
-        """Whether other code than the present one finished a part."""
+        """Whether a part was computed by other code."""
         return (self._content(part) or {}).get("code") != digest_of_code(part.experiment)
 
     def _content(self, part: Part) -> dict[str, Any] | None:
-        path = self.path(part)  # a table that is not there is an error
+        path = self.path(part)  # raises if a dataset does not exist
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):  # not finished, or no such text
+        except (FileNotFoundError, ValueError):  # not finished, or not JSON
             return None
         return content if isinstance(content, dict) else None
 
     def write(self, part: Part, rows: Sequence[Row], seconds: float) -> None:
-        """Keep a part; a run that is stopped meanwhile leaves no half of a file."""
+        """Save a part atomically."""
         path = self.path(part)
         path.parent.mkdir(parents=True, exist_ok=True)
         code = digest_of_code(part.experiment)
@@ -212,7 +212,7 @@ class Cache:
 
 
 def work_on(part: Part) -> tuple[list[Row], float]:
-    """Do a part in this process; what learners warn of is known (rare classes, limits of iterations)."""
+    """Run a part in this process, without the learners' warnings (rare classes, iteration limits)."""
     module = catalog.experiment(part.experiment)
     start = cpu_seconds()
     with warnings.catch_warnings():
@@ -222,12 +222,12 @@ def work_on(part: Part) -> tuple[list[Row], float]:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it started and that ended."""
+    """Return the CPU time of this process and its finished child processes."""
     return sum(os.times()[:4])
 
 
 class Progress:
-    """A line on standard error that says how far it is: rewritten on a terminal, else a new one every ten seconds."""
+    """A progress line on standard error: rewritten on a terminal, otherwise a new line every ten seconds."""
 
     def __init__(self, n_parts: int, work: float, jobs: int) -> None:
         self.n_parts, self.work, self.jobs = n_parts, work, jobs
@@ -261,19 +261,19 @@ def _done_here(parts: Sequence[Part]) -> Iterator[tuple[Part, Future[Any]]]:
         future: Future[Any] = Future()
         try:
             future.set_result(work_on(part))
-        except Exception as error:  # noqa: BLE001 - told with the part, as that of a process
+        except Exception as error:  # noqa: BLE001 - reported with the part, like that of a worker
             future.set_exception(error)
         yield part, future
 
 
 @contextmanager
 def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, Future[Any]]]]:
-    """Let so many processes do the parts, or this one alone; a run that is stopped does not wait for them."""
+    """Run the parts on worker processes, or here if there is one job; an interrupted run does not wait for them."""
     os.environ.update(ONE_THREAD)
     if jobs == 1:
         yield _done_here(parts)
         return
-    context = multiprocessing.get_context("spawn")  # workers must not inherit pools of threads
+    context = multiprocessing.get_context("spawn")  # workers must not inherit thread pools
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
         try:
@@ -290,25 +290,25 @@ def _workers(jobs: int, parts: Sequence[Part]) -> Iterator[Iterator[tuple[Part, 
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let Ctrl-C wait; processes that start meanwhile never hear it, though a terminal sends it to them, too.
+    """Defer Ctrl-C; processes started meanwhile never receive it, although a terminal sends it to them as well.
 
-    Who started them ends them. Ignoring it once they run would come too late for one that is still importing. They inherit that
-    it is blocked; here, where other threads may get it all the same, it is taken down.
+    The parent terminates them. Ignoring the signal in the workers would be too late for one that is still importing, so they
+    inherit a mask that blocks it. In this process another thread may still receive it, so a handler records it.
     """
-    came = threading.Event()
-    handler = signal.signal(signal.SIGINT, lambda *_: came.set())
+    interrupted = threading.Event()
+    handler = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, handler)
-    if came.is_set():
+    if interrupted.is_set():
         signal.raise_signal(signal.SIGINT)
 
 
 def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool = False) -> tuple[Results, list[str]]:
-    """Do what is not finished, the longest parts first; return all results, and what failed. `fresh`: not by this very code."""
+    """Run unfinished parts, longest first, and return all results and failures. `fresh`: repeat parts computed by other code."""
     known = {part: cache.read(part) for part in parts}
     older = [part for part, found in known.items() if found is not None and cache.is_older(part)]
     if fresh:
@@ -318,14 +318,14 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool 
     work = sum(map(plan.seconds, rest))
     about = plan.elapsed(rest, jobs)
     print(
-        f"{len(parts)} parts, {len(parts) - len(rest)} of them finished before; the others: about {work:.0f} s of work, "
+        f"{len(parts)} parts, {len(parts) - len(rest)} of them finished earlier; the others: about {work:.0f} CPU s, "
         f"{about:.0f} s on {jobs} processes",
         file=sys.stderr,
         flush=True,
     )
     if older:
         print(
-            f"{len(older)} were finished by other code or libraries than the present ones; --fresh does them again",
+            f"{len(older)} were computed by other code or with other versions of libraries; --fresh repeats them",
             file=sys.stderr,
         )
     failed: list[str] = []
@@ -346,7 +346,7 @@ def run(parts: Sequence[Part], cache: Cache, plan: Plan, jobs: int, fresh: bool 
 
 
 def collect(known: Mapping[Part, tuple[list[Row], float] | None]) -> Results:
-    """Put the rows of finished parts together, in the order of the parts."""
+    """Collect the rows of finished parts, in the order of the parts."""
     results = Results()
     for part, found in known.items():
         if found is not None:

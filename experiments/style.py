@@ -1,4 +1,4 @@
-"""One style for all figures: as wide as a page, small type that is still read, colors that all eyes tell apart."""
+"""One style for all figures: page width, small but readable type, colors for all kinds of color vision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK = (
 )
 COLORS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKERS = "o^svDPX"
-#: Numbers of the two for parameters that several figures show.
+#: Indices of color and marker for parameter learners that several figures show.
 LOOKS = {"OFE": 0, "EM": 0, "ELR": 1, "APN": 5}
 SETTINGS = {
     "font.size": 8,
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 def panels(n: int, columns: int = 2, height: float = 2.6, **rest: Any) -> tuple[Any, list[Any]]:
-    """Return a figure as wide as a page, and its panels; those that are not needed are hidden."""
+    """Return a figure of page width and its panels; unused panels are hidden."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -64,9 +64,9 @@ def curves(
     spread: bool = True,
     looks: Mapping[str, int] | None = None,
 ) -> None:
-    """Draw the mean of every method at every point, with standard errors; rows of `lines` are points, columns splits.
+    """Plot the mean of every method at every point, with standard errors; rows of `lines` are points, columns splits.
 
-    `looks` numbers colors and markers, so that a method has the same in every panel.
+    `looks` gives the indices of colors and markers, to keep those of a method the same in every panel.
     """
     places = np.arange(len(points), dtype=float)
     for k, (name, values) in enumerate(lines.items()):
@@ -82,7 +82,7 @@ def curves(
 def scatter(
     axes: Any, x: Floats, y: Floats, x_errors: Floats | None, y_errors: Floats | None, names: tuple[str, str]
 ) -> None:
-    """Draw a table as a point, with the diagonal; below it the method of the y axis is better."""
+    """Plot datasets as points, with the diagonal; below it the method of the y axis is better."""
     low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
     margin = 0.05 * max(high - low, 1.0)
     limits = (low - margin, min(high + margin, 100 + margin))

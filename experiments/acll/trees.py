@@ -1,11 +1,10 @@
-"""Is it the trees, or the score? All rooted trees over the first five positions of every table, scored without the library.
+"""The trees or the score? All rooted trees over the first five positions of every dataset, scored without the library.
 
-Conditional log-likelihood (CLL) of the training rows, log-likelihood and aCLL of each of the 625 trees are computed here by NumPy
-from their definitions (equations 25, 26 and 28 of the paper), with nothing of tanager but the constants, which have tests of
-their own. So it is seen whether the trees that tanager finds are the best under either score and have the CLL that it
-says, and, whatever finds them, how well either score orders trees by their CLL. The last columns tell how well the
-approximation itself does: the correlation, over rows, of ln P(class | row) with the expression that stands for it, in the
-distributions that are assumed, and in the best trees of the tables.
+NumPy computes the conditional log-likelihood (CLL) of the training rows, the log-likelihood and the aCLL of each of the 625 trees
+from their definitions (equations 25, 26 and 28 of the paper). Only the constants come from tanager; they are tested separately.
+This shows whether tanager's trees are the best under either score and have the CLL that it reports, and, independently of the
+learner, how well either score ranks trees by CLL. The last columns measure the approximation itself: the correlation over rows
+between ln P(class | row) and its approximation, in the assumed distributions and in the best trees of these datasets.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from experiments.runner import Floats, Part, Results
 
 VERSION = 1
 POSITIONS, BLOCK, DRAWN = 5, 10, 100_000
-#: Differences of sums of a thousand logarithms that are rounding.
+#: Differences of sums of a thousand logarithms that are due to rounding.
 TOLERANCE = 1e-8
 SHORT, CLL_OFF, ORDER, PLACE, CORRELATION = "below the best", "CLL off", "order", "place", "correlation"
 ASSUMED = "assumed"
@@ -34,7 +33,7 @@ Parents = tuple[int, ...]  # of every position; -1: none
 
 
 def rooted_trees(n: int) -> list[Parents]:
-    """Return all trees over n positions, each with each of its roots: parents without a circle, one of them none."""
+    """Return all rooted trees over n positions, as acyclic tuples of parents with one root."""
 
     def is_tree(parents: Parents) -> bool:
         for start in range(n):
@@ -49,7 +48,7 @@ def rooted_trees(n: int) -> list[Parents]:
 
 
 def counted(X: NDArray[Any], y: NDArray[Any], child: int, parent: int, n_classes: int) -> Floats:
-    """Return counts [value of the parent][value of the child][class]; without a parent it has one value."""
+    """Return counts [value of the parent][value of the child][class]; without a parent the first axis has length one."""
     counts = np.zeros((4 if parent >= 0 else 1, 4, n_classes))
     np.add.at(counts, (X[:, parent] if parent >= 0 else 0, X[:, child], y), 1.0)
     return counts
@@ -62,7 +61,7 @@ def log_likelihood(counts: Floats) -> float:
 
 
 def acll_term(counts: Floats, beta: float) -> float:
-    """Return a family's part of equation 28."""
+    """Return a family's term of equation 28."""
     weights = (1 + beta) * counts + beta * (counts.sum(axis=-1, keepdims=True) - counts)
     clipped = np.maximum(weights, PSEUDO_COUNTS)
     return float((weights * np.log(clipped / clipped.sum(axis=1, keepdims=True))).sum())
@@ -78,21 +77,21 @@ def constants(n_classes: int) -> dict[str, tuple[float, float]]:
 
 
 def correlation(logs: Floats, truth: NDArray[Any], beta: float) -> float:
-    """Return that of ln P(class | row) and alpha ln P(class, row) + beta sum over other classes ln P(class', row)."""
+    """Return the correlation of ln P(class | row) with alpha ln P(class, row) + beta sum over other classes ln P(class', row)."""
     own = logs[np.arange(len(truth)), truth]
     exact = own - np.logaddexp.reduce(logs, axis=1)
     return float(np.corrcoef(exact, own + beta * logs.sum(axis=1))[0, 1])
 
 
 class Families:
-    """Scores, and logarithms for every row and class, of every position with every parent or none."""
+    """Scores and log-probabilities by row and class, for every position with every parent or without one."""
 
     def __init__(self, X: NDArray[Any], y: NDArray[Any], n_classes: int) -> None:
         betas = {score: beta for score, (beta, _) in constants(n_classes).items()}
         classes = np.bincount(y, minlength=n_classes).astype(float)
         self.class_logs = np.log((classes + PSEUDO_COUNTS) / (classes + PSEUDO_COUNTS).sum())
         self.scores: dict[str, Floats] = {s: np.zeros((POSITIONS, POSITIONS + 1)) for s in (LL, *betas)}
-        self.logs = np.zeros((POSITIONS, POSITIONS + 1, len(y), n_classes))  # no parent: the last of them, index -1
+        self.logs = np.zeros((POSITIONS, POSITIONS + 1, len(y), n_classes))  # no parent: index -1, the last
         for child in range(POSITIONS):
             for parent in (p for p in range(-1, POSITIONS) if p != child):
                 counts = counted(X, y, child, parent, n_classes)
@@ -117,7 +116,7 @@ class Families:
 
 
 def parts(quick: bool, seed: int) -> list[Part]:
-    """Return the parts: tables of two classes and of three, ten at a time; and the distributions that are assumed."""
+    """Return the parts: datasets with two and with three classes, ten at a time, and the assumed distributions."""
     n = acll.QUICK_TABLES if quick else acll.N_TABLES
     blocks = [tuple(range(k, min(k + BLOCK, n))) for k in range(0, n, BLOCK)]
     found = [
@@ -137,11 +136,11 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
         letters = letters[:, :POSITIONS]
         X = np.searchsorted(np.array(list("ACGT")), letters)
         names, y = np.unique(labels, return_inverse=True)
-        yield from judged(letters, labels, Families(X, y, len(names)), index)
+        yield from evaluated(letters, labels, Families(X, y, len(names)), index)
 
 
-def judged(letters: NDArray[Any], labels: NDArray[Any], families: Families, index: int) -> Iterator[Any]:
-    """Return where the trees of tanager stand among all trees, and how well each score orders them."""
+def evaluated(letters: NDArray[Any], labels: NDArray[Any], families: Families, index: int) -> Iterator[Any]:
+    """Return the position of tanager's trees among all trees, and how well each score ranks them."""
     import tanager as tg
     from tanager.evaluation import conditional_log_likelihood
 
@@ -165,7 +164,7 @@ def judged(letters: NDArray[Any], labels: NDArray[Any], families: Families, inde
 
 
 def assumed(rng: np.random.Generator) -> Iterator[tuple[str, str, int, float]]:
-    """Return the correlations of the approximation where its assumptions hold."""
+    """Return the correlations of the approximation under its assumptions."""
     from tanager.scores import dirichlet_sampler, uniform_sampler
 
     for n_classes in (2, 3):
@@ -176,12 +175,12 @@ def assumed(rng: np.random.Generator) -> Iterator[tuple[str, str, int, float]]:
 
 
 def summary(results: Results, data: str) -> dict[str, dict[str, float]]:
-    """Return the means over tables of every measure of every score, and how many tables there are."""
+    """Return the means over datasets of every measure of every score, and the number of datasets."""
     found: dict[str, dict[str, float]] = {}
     for name in (LL, UNIFORM, DIRICHLET):
         short, off = (results.values(data, name, measure) for measure in (SHORT, CLL_OFF))
         found[name] = {
-            "tables": len(short),
+            "datasets": len(short),
             "best": int((short <= TOLERANCE).sum()),
             CLL_OFF: float(off.max()),
             PLACE: results.mean(data, name, PLACE),
@@ -192,18 +191,22 @@ def summary(results: Results, data: str) -> dict[str, dict[str, float]]:
 
 
 def report(results: Results, page: Page) -> None:
-    page.heading("The same without the library", 3)
+    page.heading("Check without the library", 3)
     page.text((__doc__ or "").partition("\n\n")[2])
     rows = []
     for data, classes in ((TWO, 2), (THREE, 3)):
         for name, found in summary(results, data).items():
             expected = results.mean(ASSUMED, name, f"{classes} classes")
             correlations = ["-", "-"] if name == LL else [f"{expected:.2f}", f"{found[CORRELATION]:.2f}"]
-            cells = (f"{found['best']:.0f} of {found['tables']:.0f}", f"{found[CLL_OFF]:.0e}", f"{found[PLACE]:.1f} %")
+            cells = (
+                f"{found['best']:.0f} of {found['datasets']:.0f}",
+                f"{found[CLL_OFF]:.0e}",
+                f"{found[PLACE]:.1f} %",
+            )
             rows.append([data, name, *cells, f"{found[ORDER]:+.2f}", *correlations])
     header = (
-        *("", "score", "tanager's tree is the best by it", "its CLL differs by at most"),
-        *("trees with less CLL", "rank correlation of score and CLL over trees"),
-        *("approximation, as assumed", "in these tables"),
+        *("", "score", "tanager's tree is the best", "its CLL differs by at most"),
+        *("trees with lower CLL", "rank correlation of score and CLL over trees"),
+        *("approximation, as assumed", "in these datasets"),
     )
     page.table(header, rows, "llrrrrrr")

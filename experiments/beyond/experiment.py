@@ -1,14 +1,14 @@
-"""Beyond the papers: tanager's classifiers beside scikit-learn's and LightGBM, on all tables.
+"""Beyond the papers: tanager's classifiers next to scikit-learn's and LightGBM, on all datasets.
 
-Five stratified folds, of large tables two of them, the same for all. Within a fold, numbers are cut by Fayyad and Irani's method, by
-the training rows alone; a missing cell is a value of its own, and which values the other columns have is known of the whole table, to all
-alike. Forests and boosted trees get the numbers as they are (and a missing one as such), for cutting them is what they do themselves;
-the boosted trees are told which columns are nominal, the forest, which has no such setting, gets their codes as numbers. All
-settings are defaults but for those in the name, and but for HistGradientBoosting, which does not stop early: for that nursery has too few rows of a
-class (where a class has one or two rows, as there and in shuttle-small, its probabilities run away). The log score is the
-mean of -ln P(true class), in which no probability counts as less than 0.000001; the calibration error is the mean distance, over fifteen
-equal intervals of the probability of the predicted class and weighted by their rows, between that probability and how often it is right.
-Times are of CPU, one thread; cutting, of all rows, is part of learning; the size is that of the pickled model.
+Five stratified folds, the same for all methods; of large datasets only two of them. Within a fold, numbers are discretized by Fayyad and
+Irani's method on the training rows alone; a missing value is a separate category, and the categories of the other columns are taken from
+the full dataset, for all methods alike. Forests and boosted trees get the original numbers (and missing ones as such), because they
+bin numbers themselves. The boosted trees know which columns are nominal; the forest has no such setting and gets their codes as numbers.
+All settings are defaults except those in the name, and HistGradientBoosting does not stop early: nursery has too few rows of one
+class for that (where a class has one or two rows, as in nursery and shuttle-small, its probabilities diverge). The log loss is the
+mean of -ln P(true class), with probabilities clipped at 0.000001. The calibration error is the mean distance, over fifteen
+equal-width bins of the probability of the predicted class and weighted by their rows, between that probability and the accuracy.
+Times are CPU times with one thread; discretization of all rows is part of fitting. Sizes are those of the pickled models.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from numpy.typing import NDArray
 from benchmarks.harness import cut_tables
 from experiments.runner import Floats, Part
 
-VERSION = 1
+VERSION = 2
 FOLDS, LARGE, FOLDS_OF_LARGE = 5, 5000, 2
 LEAST, BINS = 1e-6, 15
-ACCURACY, LOG_SCORE, CALIBRATION = "accuracy", "log score", "calibration error"
+ACCURACY, LOG_LOSS, CALIBRATION = "accuracy", "log loss", "calibration error"
 LEARNING, PREDICTION, ROWS, SIZE = "learning seconds", "prediction seconds", "test rows", "bytes"
-#: Large tables first; where a table comes in several forms, the one with all rows.
+#: Large datasets first; of several versions of a dataset, the one with all rows.
 TABLES = (
     *("adult", "letter", "nursery", "mushroom", "satimage", "shuttle-small"),
     *("waveform-21", "led7", "chess", "segment", "car", "mofn-3-7-10", "flare", "german", "tic-tac-toe", "vehicle"),
@@ -51,7 +51,7 @@ TABLES = (
 )
 N_LARGE = 6
 QUICK_TABLES = ("balance-scale", "iris", "monks-1", "vote", "heart")
-#: Structure and parameters by name, and what is no network; EM and APN would be NB or TAN again, for no cell is missing here.
+#: Structure and parameters by name. EM and APN would equal NB or TAN, since no value is missing here.
 NETWORKS = {
     "NB": ("naive", "dirichlet"),
     "NB WANBIA": ("naive", "wanbia"),
@@ -85,18 +85,18 @@ SHORTCUTS = {
     "TAN BIC": 'TANClassifier("bic")',
     "KDB 2": "KDBClassifier(k=2)",
 }
-CODED_PEERS, OTHER_PEERS = ("CategoricalNB", "LogisticRegression"), ("RandomForest", "HistGradientBoosting")
+CODED, UNCODED = ("CategoricalNB", "LogisticRegression"), ("RandomForest", "HistGradientBoosting")
 raw = cache(cut_tables.raw)
 
 
 def methods() -> tuple[str, ...]:
-    """Return all that are installed."""
+    """Return the names of all installed methods."""
     lightgbm = ("LightGBM",) if importlib.util.find_spec("lightgbm") else ()
-    return (*TANAGER, *CODED_PEERS, *OTHER_PEERS, *lightgbm)
+    return (*TANAGER, *CODED, *UNCODED, *lightgbm)
 
 
 def parts(quick: bool, seed: int) -> list[Part]:
-    """Return the parts: a table and a method each."""
+    """Return the parts: one dataset and one method each."""
     return [
         Part(
             "beyond",
@@ -112,7 +112,7 @@ def parts(quick: bool, seed: int) -> list[Part]:
 
 
 def classifier(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
-    """Return what a name stands for, for features of so many values."""
+    """Return the classifier of a name, for features with these numbers of values."""
     import tanager as tg
 
     categories = [list(range(size)) for size in sizes]
@@ -121,11 +121,11 @@ def classifier(name: str, sizes: list[int], nominal: list[int], seed: int) -> An
     if name in AVERAGES:
         kind, settings = AVERAGES[name]
         return getattr(tg, kind)(categories=categories, **settings)
-    return peer(name, sizes, nominal, seed)
+    return other_classifier(name, sizes, nominal, seed)
 
 
 def code(name: str) -> str:
-    """Return what one writes to get a method."""
+    """Return the expression that creates a method."""
     if name in SHORTCUTS:
         return SHORTCUTS[name]
     if name in NETWORKS:
@@ -136,10 +136,10 @@ def code(name: str) -> str:
     if name in AVERAGES:
         kind, settings = AVERAGES[name]
         return f"{kind}({', '.join(f'{key}={value:g}' for key, value in settings.items())})"
-    return f"{name}Classifier" if name in OTHER_PEERS else {"LightGBM": "LGBMClassifier"}.get(name, name)
+    return f"{name}Classifier" if name in UNCODED else {"LightGBM": "LGBMClassifier"}.get(name, name)
 
 
-def peer(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
+def other_classifier(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
     """Return a classifier of another library."""
     if name == "CategoricalNB":
         from sklearn.naive_bayes import CategoricalNB
@@ -167,19 +167,19 @@ def peer(name: str, sizes: list[int], nominal: list[int], seed: int) -> Any:
     return LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1)
 
 
-def cut(name: str, train: NDArray[np.intp]) -> tuple[NDArray[np.int64], list[int]]:
-    """Return codes of all rows with cuts that the training rows suggest, and the number of values of every feature."""
+def discretized(name: str, train: NDArray[np.intp]) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the codes of all rows, with cut points from the training rows, and the number of values of every feature."""
     import tanager as tg
 
     table = raw(name)
     if not table.numbers.shape[1]:
         return table.codes.astype(np.int64), table.n_values
-    cutter = tg.MDLPDiscretizer().fit(table.numbers[train], table.y[train])
-    found = np.asarray(cutter.transform(table.numbers), dtype=np.float64)
-    intervals = np.array([len(cuts) + 1 for cuts in cutter.cut_points_])
+    discretizer = tg.MDLPDiscretizer().fit(table.numbers[train], table.y[train])
+    found = np.asarray(discretizer.transform(table.numbers), dtype=np.float64)
+    n_bins = np.array([len(cuts) + 1 for cuts in discretizer.cut_points_])
     missing = np.isnan(found)
-    codes = np.where(missing, intervals, found).astype(np.int64)
-    return np.hstack([codes, table.codes]), [*(intervals + missing.any(axis=0)).tolist(), *table.n_values]
+    codes = np.where(missing, n_bins, found).astype(np.int64)
+    return np.hstack([codes, table.codes]), [*(n_bins + missing.any(axis=0)).tolist(), *table.n_values]
 
 
 def calibration_error(proba: Floats, classes: NDArray[Any], truth: NDArray[Any]) -> float:
@@ -190,8 +190,8 @@ def calibration_error(proba: Floats, classes: NDArray[Any], truth: NDArray[Any])
     return float(np.sum(gaps))
 
 
-def log_score(proba: Floats, classes: NDArray[Any], truth: NDArray[Any]) -> float:
-    """Return the mean of -ln P(true class); a class that was not learned has the least probability that counts."""
+def log_loss(proba: Floats, classes: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Return the mean of -ln P(true class), clipped; a class without training rows has probability 0."""
     given = np.full(len(truth), 0.0)
     for k, label in enumerate(classes):
         given[truth == label] = proba[truth == label, k]
@@ -205,15 +205,15 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
     table, (method,) = raw(part.data), part.methods
     seed = int(part.random(FOLDS).integers(2**31))
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(table.codes, table.y))
-    coded = method not in (*OTHER_PEERS, "LightGBM")
+    coded = method not in (*UNCODED, "LightGBM")
     plain = np.hstack([table.numbers, table.codes.astype(np.float64)])
     nominal = list(range(table.numbers.shape[1], plain.shape[1]))
-    importing = cut(part.data, folds[0][0]) if coded else (plain, [])
-    classifier(method, importing[1], nominal, seed)  # what is imported when first used is no part of learning
+    importing = discretized(part.data, folds[0][0]) if coded else (plain, [])
+    classifier(method, importing[1], nominal, seed)  # exclude the time of imports
     for fold in part.splits:
         train, test = folds[fold]
         start = time.process_time()
-        X, sizes = cut(part.data, train) if coded else (plain, [])
+        X, sizes = discretized(part.data, train) if coded else (plain, [])
         more = {"categorical_feature": nominal} if method == "LightGBM" else {}
         clf = classifier(method, sizes, nominal, seed).fit(X[train], table.y[train], **more)
         learned = time.process_time()
@@ -221,7 +221,7 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
         predicted = time.process_time()
         truth = table.y[test]
         yield method, ACCURACY, fold, 100 * float(np.mean(clf.classes_[proba.argmax(axis=1)] == truth))
-        yield method, LOG_SCORE, fold, log_score(proba, clf.classes_, truth)
+        yield method, LOG_LOSS, fold, log_loss(proba, clf.classes_, truth)
         yield method, CALIBRATION, fold, calibration_error(proba, clf.classes_, truth)
         yield method, LEARNING, fold, learned - start
         yield method, PREDICTION, fold, predicted - learned

@@ -1,4 +1,4 @@
-"""The pages beyond the papers: measures of all classifiers, their ranks, and which differ by more than chance."""
+"""The section beyond the papers: measures of all classifiers, their ranks, and significant differences."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import numpy as np
 from benchmarks.harness.report import number
 from experiments import style
 from experiments.beyond import experiment as beyond
-from experiments.beyond.experiment import ACCURACY, CALIBRATION, LEARNING, LOG_SCORE, PREDICTION, ROWS, SIZE, TANAGER
+from experiments.beyond.experiment import ACCURACY, CALIBRATION, LEARNING, LOG_LOSS, PREDICTION, ROWS, SIZE, TANAGER
 from experiments.page import Page, anchor, markdown
 from experiments.paired import Ranks, ranks
 from experiments.runner import Floats, Results
 
-HEADING = "Beyond the papers: all classifiers on all tables"
+HEADING = "Beyond the papers: all classifiers on all datasets"
 SMALL = 1000  # rows
-MEASURES = ((ACCURACY, True), (LOG_SCORE, False), (CALIBRATION, False))
+MEASURES = ((ACCURACY, True), (LOG_LOSS, False), (CALIBRATION, False))
 
 
 def by_table(results: Results, method: str, measure: str) -> Floats:
-    """Return the means over folds of every table; NaN where a part failed."""
+    """Return the means over folds by dataset; NaN where a part failed."""
     return np.array([results.mean(name, method, measure) for name in results.data()])
 
 
 def ranked(results: Results, methods: list[str], measure: str, higher: bool) -> Ranks:
-    """Rank the methods that all tables have."""
+    """Rank methods that have results on all datasets."""
     return ranks({method: by_table(results, method, measure) for method in methods}, higher)
 
 
 def overview(page: Page, results: Results, methods: list[str], placed: dict[str, Ranks]) -> None:
-    """One row per method, in the order of ranks by log score; those without all tables last, on fewer tables."""
-    order = sorted(methods, key=lambda method: placed[LOG_SCORE].mean[method])
+    """Add one row per method, in the order of ranks by log loss; methods without results on some datasets last."""
+    order = sorted(methods, key=lambda method: placed[LOG_LOSS].mean[method])
     rows = []
     for method in [*order, *(m for m in results.methods() if m not in methods)]:
-        found = {m: by_table(results, method, m) for m in (ACCURACY, LOG_SCORE, CALIBRATION, LEARNING, SIZE)}
+        found = {m: by_table(results, method, m) for m in (ACCURACY, LOG_LOSS, CALIBRATION, LEARNING, SIZE)}
         values = {m: v[~np.isnan(v)] for m, v in found.items()}
         tested = sum(float(results.values(n, method, ROWS).sum()) for n in results.data())
         seconds = sum(float(results.values(n, method, PREDICTION).sum()) for n in results.data())
         full = method in methods
         means = (
             f"{values[ACCURACY].mean():.2f}",
-            f"{values[LOG_SCORE].mean():.4f}",
+            f"{values[LOG_LOSS].mean():.4f}",
             f"{values[CALIBRATION].mean():.4f}",
         )
         rows.append(
@@ -56,38 +56,38 @@ def overview(page: Page, results: Results, methods: list[str], placed: dict[str,
                 f"{float(np.median(values[SIZE])) / 1000:.3g}",
             ]
         )
-    header = ["", "tables", "accuracy", "log score", "calibration error", "rank: accuracy", "log score", "calibration"]
-    header += ["learning, median ms", "all tables, s", "rows/s predicted", "size, median kB"]
+    header = ["", "datasets", "accuracy", "log loss", "calibration error", "rank: accuracy", "log loss", "calibration"]
+    header += ["fit time, median ms", "all datasets, s", "rows/s predicted", "size, median kB"]
     page.table(header, rows)
 
 
-def gist(page: Page, results: Results, methods: list[str], placed: dict[str, Ranks]) -> None:
-    """Put the short table of all methods first on the page."""
+def summary(page: Page, results: Results, methods: list[str], placed: dict[str, Ranks]) -> None:
+    """Write the summary: a short table of all methods."""
     sizes = {n: float(results.values(n, methods[0], ROWS).mean()) * beyond.FOLDS for n in results.data()}
     small = [name for name, rows in sizes.items() if rows < SMALL]
     large = [name for name in sizes if name not in small]
     of_some = {
-        size: ranks({m: np.array([results.mean(n, m, LOG_SCORE) for n in names]) for m in methods}, False)
+        size: ranks({m: np.array([results.mean(n, m, LOG_LOSS) for n in names]) for m in methods}, False)
         for size, names in (("small", small), ("large", large))
         if names
     }
     rows = []
-    for method in sorted(methods, key=lambda m: placed[LOG_SCORE].mean[m]):
+    for method in sorted(methods, key=lambda m: placed[LOG_LOSS].mean[m]):
         seconds = float(np.median(by_table(results, method, LEARNING)))
         by_size = [f"{of_some[size].mean[method]:.1f}" if size in of_some else "-" for size in ("small", "large")]
-        overall = [f"{placed[measure].mean[method]:.1f}" for measure in (LOG_SCORE, ACCURACY)]
+        overall = [f"{placed[measure].mean[method]:.1f}" for measure in (LOG_LOSS, ACCURACY)]
         name = f"**{method}**" if method in TANAGER else method
         rows.append([name, f"`{beyond.code(method)}`", overall[0], *by_size, overall[1], f"{1000 * seconds:.3g}"])
-    header = ("method", "", "probabilities", f"below {SMALL:,} rows", f"{SMALL:,} or more", "accuracy", "ms to learn")
+    header = ("method", "", "probabilities", f"below {SMALL:,} rows", f"{SMALL:,} or more", "accuracy", "fit time, ms")
     titles = {"small": "smaller", "large": "larger"}
-    critical = [f"{found.critical:.1f} on the {titles[size]} ones" for size, found in of_some.items()]
+    critical = [f"{found.critical:.1f} on the {titles[size]} datasets" for size, found in of_some.items()]
     about = (
-        f"Average ranks of {len(methods)} classifiers over {len(sizes)} tables (1 is best), by their probabilities (log score) on all tables, on the "
-        f"{len(small)} smaller and on the {len(large)} larger ones, and by accuracy; and the median time to learn. Ranks that are closer than "
-        f"{placed[LOG_SCORE].critical:.1f} ({', '.join(critical)}) may differ by chance. tanager's are bold; [the details](#{anchor(HEADING)}) have more measures."
+        f"Average ranks of {len(methods)} classifiers over {len(sizes)} datasets (1 is best): by predicted probabilities (log loss) on all datasets, on the "
+        f"{len(small)} smaller and on the {len(large)} larger ones, and by accuracy; then the median fit time. Differences below "
+        f"{placed[LOG_LOSS].critical:.1f} ({', '.join(critical)}) are not significant. tanager's methods are bold; [the details](#{anchor(HEADING)}) have more measures."
     )
-    page.gist = [
-        "## The gist",
+    page.summary = [
+        "## Summary",
         "",
         about,
         "",
@@ -97,18 +97,18 @@ def gist(page: Page, results: Results, methods: list[str], placed: dict[str, Ran
 
 
 def per_table(page: Page, results: Results, measure: str, digits: int) -> None:
-    """One row per table, one column per method."""
+    """Add one row per dataset, one column per method."""
     methods = results.methods()
     rows = []
     for name in results.data():
         values = [results.mean(name, method, measure) for method in methods]
         rows.append([name, *("-" if np.isnan(value) else f"{value:.{digits}f}" for value in values)])
-    page.text(f"{measure.capitalize()} by table, mean over folds")
+    page.text(f"{measure.capitalize()} by dataset, mean over folds")
     page.table(["", *methods], rows)
 
 
 def cliques(placed: Ranks) -> list[tuple[float, float]]:
-    """Return the widest runs of ranks that are closer than the critical difference."""
+    """Return the widest ranges of ranks that are within the critical difference."""
     values = sorted(placed.mean.values())
     ends = [max(v for v in values if v - low <= placed.critical) for low in values]
     found: list[tuple[float, float]] = []
@@ -119,7 +119,7 @@ def cliques(placed: Ranks) -> list[tuple[float, float]]:
 
 
 def critical_difference(axes: Any, title: str, placed: Ranks) -> None:
-    """Draw average ranks on a line, best to the left; bars join methods that do not differ significantly."""
+    """Plot average ranks on a line, best to the left; bars join methods that do not differ significantly."""
     order = sorted(placed.mean, key=lambda method: placed.mean[method])
     n, half = len(order), (len(order) + 1) // 2
     bars = cliques(placed)
@@ -161,16 +161,16 @@ def report(results: Results, page: Page) -> None:
     methods = [m for m in results.methods() if not np.isnan(by_table(results, m, ACCURACY)).any()]
     placed = {measure: ranked(results, methods, measure, higher) for measure, higher in MEASURES}
     page.text(
-        f"Means over {len(results.data())} tables, and average ranks of the {len(methods)} methods that have all of them (1 is best). "
-        f"Friedman's test: p {placed[ACCURACY].p_friedman:.1g} by accuracy, {placed[LOG_SCORE].p_friedman:.1g} by log score; Nemenyi's "
-        f"critical difference of ranks at 5 % is {placed[ACCURACY].critical:.2f}. tanager's are bold."
+        f"Means over {len(results.data())} datasets, and average ranks of the {len(methods)} methods with results on all of them (1 is best). "
+        f"Friedman's test: p {placed[ACCURACY].p_friedman:.1g} by accuracy, {placed[LOG_LOSS].p_friedman:.1g} by log loss; Nemenyi's "
+        f"critical difference of ranks at 5 % is {placed[ACCURACY].critical:.2f}. tanager's methods are bold."
     )
-    gist(page, results, methods, placed)
+    summary(page, results, methods, placed)
     overview(page, results, methods, placed)
-    for measure in (ACCURACY, LOG_SCORE):
+    for measure in (ACCURACY, LOG_LOSS):
         figure, axes = style.panels(1, columns=1, height=3.3)
         critical_difference(axes[0], f"average rank by {measure}", placed[measure])
-        caption = f"Average ranks by {measure}, best to the left; red bars join what does not differ significantly, blue is tanager's"
+        caption = f"Average ranks by {measure}, best to the left; red bars join methods that do not differ significantly, tanager's are blue"
         page.figure(f"beyond-{measure.replace(' ', '-')}", caption, figure)
     per_table(page, results, ACCURACY, 1)
-    per_table(page, results, LOG_SCORE, 3)
+    per_table(page, results, LOG_LOSS, 3)

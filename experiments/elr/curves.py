@@ -1,7 +1,7 @@
 """Figure 3 of Greiner, Su, Shen and Zhou (2005): learning curves on chess.
 
-The paper's sizes, 2,130 rows to learn from and 1,066 to test on, drawn anew in every draw; parameters are learned from ever more
-of the former. (a) and (b): naive Bayes, complete and with a quarter of all cells removed; (c) the general network that the
+As in the paper, 2,130 training rows and 1,066 test rows, sampled again for every repetition; parameters are fitted on growing parts
+of the training rows. (a) and (b): naive Bayes, complete and with a quarter of all values removed; (c) the general network that the
 three-phase algorithm finds in all 2,130 rows.
 """
 
@@ -23,14 +23,14 @@ FRACTIONS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 DRAWS, QUICK_DRAWS = 5, 2
 PANELS = (
     ("(a) naive Bayes", 0.0, ("NB+OFE", "NB+ELR")),
-    ("(b) naive Bayes, cells missing", elr.MISSING, ("NB+EM", "NB+APN", "NB+ELR")),
+    ("(b) naive Bayes, missing values", elr.MISSING, ("NB+EM", "NB+APN", "NB+ELR")),
     ("(c) general network", 0.0, ("GBN+OFE", "GBN+ELR")),
 )
 ERROR = "error"
 
 
 def parts(quick: bool, seed: int) -> list[Part]:
-    """Return the parts: a panel, a fraction and a draw each."""
+    """Return the parts: one panel, fraction and sample each."""
     fractions = FRACTIONS[1:4] if quick else FRACTIONS
     draws = QUICK_DRAWS if quick else DRAWS
     return [
@@ -49,18 +49,18 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
     (draw,) = part.splits
     rng = part.random(draw)
     order = rng.permutation(len(y))
-    learned, test = order[:TRAIN], order[TRAIN:]
-    cells = X.copy()
+    train, test = order[:TRAIN], order[TRAIN:]
+    values = X.copy()
     if part.missing:
-        cells[rng.random(X.shape) < part.missing] = None
-    rows = learned[: round(part.fraction * TRAIN)]
+        values[rng.random(X.shape) < part.missing] = None
+    rows = train[: round(part.fraction * TRAIN)]
     structure: Any = "naive"
     if part.methods[0].startswith("GBN"):
-        structure = elr.general(X[learned], y[learned], [])
+        structure = elr.general(X[train], y[train], [])
     for method in part.methods:
         parameters = elr.learner(method.split("+")[1], short=False)
-        clf = tg.BayesNetClassifier(structure, parameters, random_state=draw).fit(cells[rows], y[rows])
-        yield method, ERROR, draw, 100 * (1 - clf.score(cells[test], y[test]))
+        clf = tg.BayesNetClassifier(structure, parameters, random_state=draw).fit(values[rows], y[rows])
+        yield method, ERROR, draw, 100 * (1 - clf.score(values[test], y[test]))
 
 
 def report(results: Results, page: Page) -> None:

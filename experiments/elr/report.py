@@ -1,4 +1,4 @@
-"""The pages of Greiner, Su, Shen and Zhou (2005) on real tables: tables II to V, figures 4 to 7, 9 and 10, and the claims."""
+"""The section of Greiner, Su, Shen and Zhou (2005) on real datasets: tables II to V, figures 4 to 7, 9 and 10, and the claims."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from experiments import style
 from experiments.elr import experiment as elr
 from experiments.elr.experiment import ACCURACY, AVAILABLE, ERROR_BAR, LIKELIHOOD, MISSING, OTHER_RULE
-from experiments.elr.printed import COMPLETE, FIGURES, GAINS, INCOMPLETE, NOT_JUDGED, PRINTED, TABLE_IV, TABLE_V
+from experiments.elr.printed import COMPLETE, FIGURES, GAINS, INCOMPLETE, NOT_EVALUATED, PRINTED, TABLE_IV, TABLE_V
 from experiments.page import Page
 from experiments.paired import Paired, compare
 from experiments.runner import Floats, Results
 
 
 def both(results: Results, missing: float, first: str, second: str) -> tuple[Floats, Floats]:
-    """Return mean accuracies of two methods on the tables that both have."""
+    """Return mean accuracies of two methods on the datasets that both have."""
     pairs = [
         [results.mean(name, method, ACCURACY, missing=missing) for method in (first, second)]
         for name in results.data(missing=missing)
@@ -26,12 +26,12 @@ def both(results: Results, missing: float, first: str, second: str) -> tuple[Flo
 
 
 def tested(results: Results, missing: float, first: str, second: str) -> Paired:
-    """Compare two methods over the tables."""
+    """Compare two methods over the datasets."""
     return compare(*both(results, missing, first, second))
 
 
 def tested_in_print(missing: float, first: str, second: str) -> Paired:
-    """Compare two methods by the accuracies that the paper prints, over the tables that both have there."""
+    """Compare two methods by the published accuracies, over the datasets that both have."""
     methods = INCOMPLETE if missing else COMPLETE
     rows = np.array([printed.incomplete if missing else printed.complete for printed in PRINTED.values()])
     pairs = rows[:, [methods.index(first), methods.index(second)]]
@@ -40,12 +40,12 @@ def tested_in_print(missing: float, first: str, second: str) -> Paired:
 
 
 def arrow_of(found: Paired) -> str:
-    """Return an arrow to the better of two, that of the row or that of the column, and its one-sided p-value."""
+    """Return an arrow to the better of two (row or column) and its one-sided p-value."""
     return f"{'←' if found.mean > 0 else '↑'} {min(found.p_greater, found.p_less):.2g}"
 
 
 def table_of_accuracies(page: Page, results: Results, missing: float, methods: Sequence[str]) -> None:
-    """Tables II and III."""
+    """Add table II or III."""
     rows = []
     for name in results.data(missing=missing):
         printed = PRINTED[name].incomplete if missing else PRINTED[name].complete
@@ -60,14 +60,14 @@ def table_of_accuracies(page: Page, results: Results, missing: float, methods: S
         own, _ = both(results, missing, method, method)
         means.append(f"{own.mean():.2f}" if len(own) else "-")
     page.text(
-        f"Table {'III, a quarter of the cells missing' if missing else 'II'}: accuracy in percent, mean over partitions; the "
-        "paper's in brackets"
+        f"Table {'III, a quarter of the values missing' if missing else 'II'}: accuracy in percent, mean over partitions; the "
+        "paper's in parentheses"
     )
     page.table(["", *methods], [*rows, ["mean", *means]])
 
 
 def other_tests(page: Page, results: Results) -> None:
-    """Say what general networks by the other kind of tests lead to, on the partitions that both have."""
+    """Add the accuracies of general networks by the other kind of tests, on the partitions that both have."""
     names = [n for n in results.data(missing=0.0) if len(results.values(n, f"{elr.BY_THRESHOLD}+OFE", ACCURACY))]
     means = {}
     for parameters in ("OFE", "ELR"):
@@ -78,7 +78,7 @@ def other_tests(page: Page, results: Results) -> None:
         column = COMPLETE.index(f"GBN+{parameters}")
         means[f"paper+{parameters}"] = float(np.mean([PRINTED[n].complete[column] for n in names]))
     rows = [[kind, *(f"{means[f'{kind}+{p}']:.2f}" for p in ("OFE", "ELR"))] for kind in (*elr.TESTS, "paper")]
-    page.text(f"General networks by either kind of tests: mean accuracy over {len(names)} tables, in percent")
+    page.text(f"General networks by either kind of tests: mean accuracy over {len(names)} datasets, in percent")
     titles = {
         "GBN": "G² tests, as in table II",
         elr.BY_THRESHOLD: "thresholds of mutual information",
@@ -88,7 +88,7 @@ def other_tests(page: Page, results: Results) -> None:
 
 
 def table_of_tests(page: Page, results: Results, missing: float, printed: Mapping[str, Mapping[str, str]]) -> None:
-    """Tables IV and V, and whether what is significant there points the same way here."""
+    """Add table IV or V, and whether significant differences in the paper have the same sign here."""
     columns = list(dict.fromkeys(column for cells in printed.values() for column in cells))
     number, source = ("V", "III") if missing else ("IV", "II")
     rows, same, opposite, misprints = [], 0, [], []
@@ -116,28 +116,28 @@ def table_of_tests(page: Page, results: Results, missing: float, printed: Mappin
                     opposite.append(f"{first} and {second} ({ours}{too})")
         rows.append(line)
     n_general = len(both(results, missing, "GBN+ELR", "GBN+ELR")[0])
-    where = f"; general networks have {n_general} tables" if missing else ""
+    where = f"; general networks have {n_general} datasets" if missing else ""
     page.text(
-        f"Table {number}: paired t-tests over tables; the arrow points to the better learner (← the row's, ↑ the column's), with "
-        f"its one-sided p-value, and the paper's in brackets{where}"
+        f"Table {number}: paired t-tests over datasets; the arrow points to the better learner (← the row's, ↑ the column's), with "
+        f"its one-sided p-value; the paper's in parentheses{where}"
     )
     page.table(["", *columns], rows, "l" * (len(columns) + 1))
     page.text(
-        f"The same tests with the accuracies that the paper prints in its table {source} give the other arrow than it prints in table {number} for "
+        f"The same tests on the accuracies in the paper's table {source} give the opposite arrow to its table {number} for "
         f"{len(misprints)} pairs: {', '.join(misprints)}."
     )
     page.claim(
         "ELR, tables IV and V",
-        f"table {number}: what the paper finds significant (p < 0.05) points the same way",
+        f"table {number}: differences that are significant in the paper (p < 0.05) have the same sign",
         f"{same + len(opposite)} pairs",
         f"{same} of them",
         not opposite,
-        f"the others: {', '.join(opposite)}; the general networks are another program's{where}",
+        f"the others: {', '.join(opposite)}; the paper's general networks come from another program{where}",
     )
 
 
 def figures(page: Page, results: Results) -> None:
-    """Draw figures 4 to 7, 9 and 10: a point per table."""
+    """Plot figures 4 to 7, 9 and 10, one point per dataset."""
     for number, (missing, pairs) in FIGURES.items():
         figure, axes = style.panels(len(pairs), columns=len(pairs), height=7.2 / len(pairs) if len(pairs) > 2 else 3.5)
         for letter, panel, (own, other) in zip("abc", axes, pairs, strict=False):
@@ -155,21 +155,21 @@ def figures(page: Page, results: Results) -> None:
             ]
             style.scatter(panel, 100 - x, 100 - y, bars[0], bars[1], (other, own))
             panel.set_title(f"({letter})")
-        cells = ", a quarter of the cells missing" if missing else ""
-        caption = f"ELR, figure {number}{cells}: below the diagonal the method of the vertical axis is better; bars are standard errors"
+        rows = ", a quarter of the values missing" if missing else ""
+        caption = f"ELR, figure {number}{rows}: below the diagonal the method of the vertical axis is better; bars are standard errors"
         page.figure(f"elr-figure-{number}", caption, figure)
 
 
 def claims_about(page: Page, line: str, parameters: str) -> Callable[[str, str, str, bool], None]:
-    """Return what adds claims to a line: judged of ELR as in the paper, reported of another rule to stop."""
-    judged = parameters == "ELR"
+    """Return a function that adds claims: evaluated for the paper's ELR, reported for another stopping rule."""
+    evaluated = parameters == "ELR"
     return lambda what, paper, ours, met: page.claim(
-        line, what, paper, ours, met if judged else None, "" if judged else OTHER_RULE
+        line, what, paper, ours, met if evaluated else None, "" if evaluated else OTHER_RULE
     )
 
 
 def claims_of_table_2(page: Page, results: Results, parameters: str = "ELR") -> None:
-    """Gains of ELR, or of `parameters` in its place."""
+    """Add the claims about gains of ELR, or of another parameter learner in its place."""
     names = results.data(missing=0.0)
     claim = claims_about(page, "ELR, table II", parameters)
     naive, tree = f"NB+{parameters}", f"TAN+{parameters}"
@@ -188,7 +188,7 @@ def claims_of_table_2(page: Page, results: Results, parameters: str = "ELR") -> 
     )
     own, other = both(results, 0.0, naive, "NB+OFE")
     r = float(np.corrcoef(own - other, nb)[0, 1])
-    claim(f"gains of {naive} go with the paper's: correlation above 0.8", "1", f"{r:.2f}", r > 0.8)
+    claim(f"correlation of {naive}'s gains with the paper's above 0.8", "1", f"{r:.2f}", r > 0.8)
     for name, least in GAINS.items():
         if name in names:
             k = names.index(name)
@@ -207,43 +207,48 @@ def claims_of_table_2(page: Page, results: Results, parameters: str = "ELR") -> 
 
 
 def claims_of_mofn(page: Page, results: Results) -> None:
-    """The table whose split is known, so that numbers must be the same."""
+    """Add the claims about the dataset whose split is known, where counts must be equal."""
     if "mofn-3-7-10" not in results.data(missing=0.0):
         return
     for method, right in (("NB+OFE", 888), ("TAN+OFE", 938), ("NB+ELR", 1024)):
         own_right = round(results.mean("mofn-3-7-10", method, ACCURACY) / 100 * 1024)
-        what = f"mofn-3-7-10, rows 301 to 1324: {method} has exactly so many of 1024 right"
+        what = f"mofn-3-7-10, rows 301 to 1324: correct predictions of {method} among 1024 rows"
         page.claim("ELR, table II, exact", what, f"{right}", f"{own_right}", own_right == right, always=True)
 
 
 def claims_of_levels(page: Page, results: Results) -> None:
-    """Levels of the tables whose discretization is not in doubt; the others are reported."""
+    """Add the accuracies on datasets with a known discretization; the others are reported."""
     line = "ELR, table II, levels"
     for i, method in ((0, "NB+OFE"), (2, "TAN+OFE")):
-        off, others, judged = [], [], 0
+        off, others, n_evaluated = [], [], 0
         for name in results.data(missing=0.0):
             own = results.values(name, method, ACCURACY)
             n = len(own)
             error = np.hypot(PRINTED[name].errors[i], own.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0)
             difference = own.mean() - PRINTED[name].complete[i]
-            if name not in NOT_JUDGED:
-                judged += 1
+            if name not in NOT_EVALUATED:
+                n_evaluated += 1
                 if abs(difference) > 2 * error + 1e-9:
-                    off.append(f"{name} ({difference:+.2f}, {abs(difference) / error:.1f} errors)")
+                    off.append(f"{name} ({difference:+.2f}, {abs(difference) / error:.1f} standard errors)")
             else:
                 others.append(f"{name} {difference:+.2f}")
         page.claim(
             line,
-            f"{method} within two combined standard errors of the paper's, on {judged} tables",
+            f"{method} within two combined standard errors of the paper's, on {n_evaluated} datasets",
             "-",
-            f"{judged - len(off)} of {judged}",
+            f"{n_evaluated - len(off)} of {n_evaluated}",
             not off,
             f"{method} is off on {', '.join(off)}",
         )
         if others:
-            what = f"{method} on the {len(others)} tables that are not judged: differences from the paper's"
+            what = f"{method} on the {len(others)} other datasets: differences from the paper's"
             page.claim(
-                line, what, "-", ", ".join(others), None, "another discretization, probably coarser, than the paper's"
+                line,
+                what,
+                "-",
+                ", ".join(others),
+                None,
+                "the discretization differs from the paper's and is probably coarser",
             )
 
 

@@ -1,17 +1,17 @@
-"""Isozaki, Kato and Ueno (2008): accuracy of parameters learned from few rows, on seven tables; tables 2, 3, figures 3, 4.
+"""Isozaki, Kato and Ueno (2008): accuracy of parameters fitted on few rows, on seven datasets; tables 2, 3, figures 3, 4.
 
-As in the paper, cut points and structure come from the whole training set, parameters from a small sample of it, and
+As in the paper, cut points and structure come from the full training set, parameters from a small sample of it, and
 accuracy from the test set; the sizes of all three are the paper's. Its structures are general augmented naive Bayes by a PC
-algorithm whose thresholds it does not tell; here they are those of ConstraintAugmented, with thresholds it finds by itself, and
-trees (TAN) beside them; and, to see what hangs on how dense a structure is, the same with fewer parents, and none at all:
-four are what its limit of five leaves if the class, a parent of every feature, counts as one. A table that has a
-usual split keeps it; others are split anew in every draw.
+algorithm with unpublished thresholds; here they are those of ConstraintAugmented with its automatic thresholds, and
+trees (TAN). To measure the effect of the density of a structure, the same with fewer parents and without any are included:
+the paper's limit of five leaves four feature parents if the class, a parent of every feature, counts as one. A dataset with a
+standard split keeps it; others are split at random in every repetition.
 
-The authors "added a small positive number (0.0001) to all conditional frequencies". Tempered frequencies and those with
-pseudo-counts do not care whether the sum is then brought back to one; plain relative frequencies (ML) do, since a parent
-configuration never seen has frequencies zero: divided by their sum, every value gets 1/r, whatever the class; not divided,
-0.0001, which counts against classes never seen in it. Both are shown; claims are judged by the first, which are
-probabilities.
+The authors "added a small positive number (0.0001) to all conditional frequencies". Whether frequencies are normalized
+afterwards makes no difference for tempered frequencies and those with pseudo-counts, but it does for plain relative frequencies (ML),
+because an unseen parent configuration has frequencies of zero: normalized, every value gets 1/r, whatever the class; otherwise
+0.0001, which penalizes classes that were never seen with it. Both are shown; claims are evaluated with normalized frequencies,
+which are probabilities.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ ADDED = 1e-4
 
 @dataclass(frozen=True)
 class Sizes:
-    """Rows to learn cut points and structure from, to test on, and to learn parameters from."""
+    """Number of rows for cut points and structure, for testing, and for parameters."""
 
     train: int
     test: int
     sample: int
 
 
-#: Table 1 of the paper, and the samples that its text names.
+#: Table 1 of the paper, and the sample sizes in its text.
 TABLES = {
     "car": Sizes(1000, 500, 100),
     "chess": Sizes(2130, 1066, 250),
@@ -50,7 +50,7 @@ TABLES = {
     "shuttle-small": Sizes(3866, 1934, 100),
 }
 
-#: Values of n_c that are tried, as in figures 3 and 4; the defaults; and the ranges that table 3 recommends.
+#: Values of n_c as in figures 3 and 4; the defaults; and the ranges that table 3 recommends.
 GRIDS = {
     "linear": (0.1, 0.2, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 10.0),
     "log": (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0),
@@ -58,14 +58,14 @@ GRIDS = {
 DEFAULTS = {"linear": 1.0, "log": 2.0}
 RANGES = {"linear": (1.0, 1.5), "log": (2.0, 4.0)}
 
-#: Structures: the paper's kind, and trees; draws of a full run and of a quick one.
+#: Structures: the paper's kind, and trees; samples of a full run and of a quick one.
 STRUCTURES = ("constraint-augmented", "tan")
 DRAWS, SPARSER_DRAWS, QUICK_DRAWS, BLOCK = 20, 5, 3, 5
-#: Structures that only tell what hangs on density: the most parents that the PC algorithm may find.
+#: Structures that only measure the effect of density: maximum number of parents of the PC algorithm.
 SPARSER = {f"constraint-augmented, {n} at most": n for n in (4, 3, 2, 1)} | {"naive": 0}
 N_PARENTS = "parents"
 
-#: Table 2 of the paper. MFE has the best of the n_c that were tried.
+#: Table 2 of the paper, for MFE with the best n_c.
 PRINTED = {
     "car": (65.8, 74.4, 73.8, 70.2, 74.0, 74.0),
     "chess": (86.0, 88.6, 88.9, 86.1, 86.3, 86.0),
@@ -75,7 +75,7 @@ PRINTED = {
     "segment": (81.4, 80.2, 79.2, 69.7, 82.4, 82.4),
     "shuttle-small": (85.8, 97.9, 97.9, 86.6, 97.2, 97.4),
 }
-#: Table 3: where accuracy is at least 95 % of the best, linear and log.
+#: Table 3: values of n_c with at least 95 % of the best accuracy, linear and log.
 PRINTED_RANGES = {
     "car": ("1 to 10", "2 to 10"),
     "chess": ("0.1 to 10", "0.5 to 10"),
@@ -91,13 +91,13 @@ BAYES = {f"Bayes {alpha:g}": alpha for alpha in (0.5, 1.0, 10.0)}
 
 
 def mfe(degrees: str, n_c: float) -> str:
-    """Name of a tempered method."""
+    """Return the name of a tempered method."""
     return f"MFE {degrees} {n_c:g}"
 
 
 @dataclass(frozen=True)
 class Coded:
-    """A table as codes, with the structure found in its training set."""
+    """An encoded dataset, with the structure found in its training set."""
 
     X: NDArray[np.int8]
     y: NDArray[np.intp]
@@ -106,7 +106,7 @@ class Coded:
     parents: list[list[int]]
 
     def fitted(self, parameters: Any, rows: NDArray[np.intp]) -> Any:
-        """Learn parameters of the known structure from some rows; values and classes they lack are known, too."""
+        """Fit parameters of the known structure on some rows, with all categories and classes of the dataset."""
         import tanager as tg
 
         arcs = [(parent, child) for child, found in enumerate(self.parents) for parent in found]
@@ -116,15 +116,15 @@ class Coded:
 
 
 def coded(name: str, structure: str, train: NDArray[np.intp]) -> Coded:
-    """Cut numbers and learn the structure, both by the training rows."""
+    """Discretize numbers and fit the structure, both on the training rows."""
     import tanager as tg
 
     cells, schema = tables.read(name), tables.schema(name)
     y = np.array([schema["class"].index(label) for label in cells[:, -1]])
     if schema["numeric"]:
         numbers = cells[:, :-1].astype(np.float64)
-        cutter = tg.MDLPDiscretizer().fit(numbers[train], y[train])
-        X = np.asarray(cutter.transform(numbers)).astype(np.int8)
+        discretizer = tg.MDLPDiscretizer().fit(numbers[train], y[train])
+        X = np.asarray(discretizer.transform(numbers)).astype(np.int8)
         sizes = [int(r) + 1 for r in X.max(axis=0)]
     else:
         values = list(schema["nominal"].values())
@@ -140,7 +140,7 @@ def coded(name: str, structure: str, train: NDArray[np.intp]) -> Coded:
 def frequencies_accuracy(
     table: Coded, rows: NDArray[np.intp], test: NDArray[np.intp], added: float, divided: bool
 ) -> float:
-    """Accuracy of relative frequencies to which a number was added, divided by their new sum or not."""
+    """Return the accuracy of relative frequencies plus a constant, normalized or not."""
 
     def logs(counts: NDArray[np.float64]) -> NDArray[np.float64]:  # [configuration][value][class]
         totals = counts.sum(axis=1, keepdims=True)
@@ -161,7 +161,7 @@ def frequencies_accuracy(
 
 
 def parts(quick: bool, seed: int) -> list[Part]:
-    """Return the parts: seven tables, two kinds of structures."""
+    """Return the parts: seven datasets, two kinds of structures."""
     names = ("car", "chess") if quick else tuple(TABLES)
     found = []
     for structure in (*STRUCTURES, *SPARSER):
@@ -175,21 +175,21 @@ def parts(quick: bool, seed: int) -> list[Part]:
 
 
 def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
-    """Return the accuracy in percent of every method in every draw."""
+    """Return the accuracy in percent of every method in every sample."""
     from tanager import parameters as pr
 
     methods: dict[str, Any] = {label: pr.Dirichlet(alpha=alpha) for label, alpha in BAYES.items()}
     for degrees, grid in GRIDS.items():
         methods.update({mfe(degrees, n_c): pr.DataTemperature(degrees, n_c, ADDED) for n_c in grid})
     (structure,) = part.methods
-    sizes, usual = TABLES[part.data], "train_rows" in tables.schema(part.data)
+    sizes, standard = TABLES[part.data], "train_rows" in tables.schema(part.data)
     n_rows = len(tables.read(part.data))
     table: Coded | None = None
     for draw in part.splits:
         rng = part.random(draw)
-        order = np.arange(n_rows) if usual else rng.permutation(n_rows)
+        order = np.arange(n_rows) if standard else rng.permutation(n_rows)
         train, test = order[: sizes.train], order[sizes.train : sizes.train + sizes.test]
-        if table is None or not usual:
+        if table is None or not standard:
             table = coded(part.data, structure, train)
         rows = rng.choice(train, sizes.sample, replace=False)
         yield N_PARENTS, structure, draw, float(np.mean([len(parents) for parents in table.parents]))
@@ -201,16 +201,16 @@ def work(part: Part) -> Iterator[tuple[str, str, int, float]]:
 
 
 def mean_error(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Mean over draws, and its standard error."""
+    """Return the mean over samples and its standard error."""
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def pooled(values: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Mean over tables, and its standard error by the draws within them."""
+    """Return the mean over datasets and its standard error from the samples within them."""
     means, errors = zip(*map(mean_error, values), strict=True)
     return float(np.mean(means)), float(np.sqrt(np.sum(np.square(errors))) / len(means))
 
 
 def differences(results: Results, structure: str, first: str, second: str) -> list[NDArray[np.float64]]:
-    """Return by how much the first is above the second, by table and draw."""
+    """Return the first method's accuracy minus the second's, by dataset and sample."""
     return [results.values(n, first, structure) - results.values(n, second, structure) for n in results.data()]

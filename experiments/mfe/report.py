@@ -1,4 +1,4 @@
-"""The pages of Isozaki, Kato and Ueno (2008): tables 2 and 3, figures 3 and 4, and what is claimed."""
+"""The section of Isozaki, Kato and Ueno (2008): tables 2 and 3, figures 3 and 4, and the claims."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ LINE = "MFE, tables 2 and 3"
 SHORT = {"constraint-augmented": "GAN", "tan": "TAN", "naive": "naive Bayes"} | {
     name: f"GAN, {n} parent{'s' if n > 1 else ''} at most" for name, n in mfe.SPARSER.items() if n
 }
-HANGS = "it hangs on how dense the structure is, of which the paper tells the limit of five parents alone, and not whether the class is one of them"
-LEVEL = 1.0  # points that are level
+DENSITY = "it depends on the density of the structure, of which the paper gives only the limit of five parents, not whether the class counts as one"
+LEVEL = 1.0  # points within which accuracies count as equal
 
 
 def best(results: Results, name: str, structure: str, degrees: str) -> str:
-    """Return the method with the best n_c, as the paper shows it."""
+    """Return the method with the best n_c, as in the paper."""
     labels = [mfe.mfe(degrees, n_c) for n_c in GRIDS[degrees]]
     return max(labels, key=lambda label: results.mean(name, label, structure))
 
 
 def table_2(page: Page, results: Results, structure: str) -> None:
-    """Accuracies beside the paper's."""
+    """Add accuracies and the paper's."""
     own = [ML, ML_NOT_DIVIDED, *BAYES, *(mfe.mfe(degrees, n_c) for degrees, n_c in DEFAULTS.items())]
     rows = []
     for name in results.data():
@@ -57,20 +57,20 @@ def table_2(page: Page, results: Results, structure: str) -> None:
     ]
     rows.append(["mean", *("{:.2f} ± {:.2f}".format(*mean) for mean in means), *(f"{end:.2f}" for end in ends)])
     page.text(
-        f"Table 2, {TITLES[structure]}: accuracy in percent, mean over draws ± standard error, and the paper's in brackets; "
-        "the paper shows MFE with the n_c that was best on the test set, the last two columns."
+        f"Table 2, {TITLES[structure]}: accuracy in percent, mean over samples ± standard error, the paper's in parentheses; "
+        "the paper shows MFE with the n_c that was best on the test set, as in the last two columns."
     )
     page.table(["", *own, *(f"MFE {degrees}, best n_c" for degrees in GRIDS)], rows)
 
 
 def shares(results: Results, name: str, structure: str, degrees: str) -> Floats:
-    """Return the accuracies over the grid in parts of the best."""
+    """Return the accuracies over the grid as fractions of the best."""
     means = np.array([results.mean(name, mfe.mfe(degrees, n_c), structure) for n_c in GRIDS[degrees]])
     return means / means.max()
 
 
 def table_3(page: Page, results: Results, structure: str) -> None:
-    """Ranges of n_c that keep 95 % of the best accuracy."""
+    """Add the ranges of n_c with 95 % of the best accuracy."""
     rows = []
     for name in results.data():
         cells = []
@@ -81,12 +81,12 @@ def table_3(page: Page, results: Results, structure: str) -> None:
             cells += [f"{min(good):g} to {max(good):g}", PRINTED_RANGES[name][k]]
         rows.append([name, *cells])
     tried = " and ".join(f"{grid[0]:g} to {grid[-1]:g} ({degrees})" for degrees, grid in GRIDS.items())
-    page.text(f"Table 3, {TITLES[structure]}: n_c with at least 95 % of the best accuracy; tried are {tried}.")
+    page.text(f"Table 3, {TITLES[structure]}: n_c with at least 95 % of the best accuracy, out of {tried}.")
     page.table(["", "linear", "paper", "log", "paper"], rows)
 
 
 def figures(page: Page, results: Results, structure: str) -> None:
-    """Draw figures 3 and 4: accuracy less that of ML, by n_c."""
+    """Plot figures 3 and 4: difference in accuracy from ML, by n_c."""
     figure, axes = style.panels(2, height=3.0)
     for panel, (number, degrees) in zip(axes, ((3, "linear"), (4, "log")), strict=True):
         lines = {}
@@ -107,7 +107,7 @@ def figures(page: Page, results: Results, structure: str) -> None:
 
 
 def leads(results: Results, structure: str, degrees: str, label: str, best_n_c: bool) -> dict[str, Floats]:
-    """Return by how much MFE is above another method, by table and draw; with the default n_c, or that which is best for a table."""
+    """Return MFE's lead over another method by dataset and sample, with the default n_c or the best for each dataset."""
     found = {}
     for name in results.data():
         own = best(results, name, structure, degrees) if best_n_c else mfe.mfe(degrees, DEFAULTS[degrees])
@@ -116,12 +116,12 @@ def leads(results: Results, structure: str, degrees: str, label: str, best_n_c: 
 
 
 def lead(results: Results, structure: str, degrees: str, label: str, best_n_c: bool) -> tuple[float, float]:
-    """Return the same on average over tables, and the standard error of that."""
+    """Return the mean lead over datasets and its standard error."""
     return mfe.pooled(list(leads(results, structure, degrees, label, best_n_c).values()))
 
 
 def kept(results: Results, structure: str, degrees: str) -> tuple[float, str]:
-    """Return the least share of the best accuracy that an n_c in the recommended range keeps, and on which table."""
+    """Return the lowest fraction of the best accuracy over the recommended range of n_c, and its dataset."""
     low, high = RANGES[degrees]
     inside = [low <= n <= high for n in GRIDS[degrees]]
     least = {name: float(shares(results, name, structure, degrees)[inside].min()) for name in results.data()}
@@ -130,7 +130,7 @@ def kept(results: Results, structure: str, degrees: str) -> tuple[float, str]:
 
 
 def density(page: Page, results: Results) -> None:
-    """Show what hangs on how dense a structure is."""
+    """Add the effect of the density of a structure."""
     rows = []
     for structure in (STRUCTURES[0], *SPARSER, "tan"):
         parents = float(np.mean([results.mean(n, mfe.N_PARENTS, structure) for n in results.data()]))
@@ -143,15 +143,15 @@ def density(page: Page, results: Results) -> None:
             cells += [f"{100 * share:.1f} % ({name})" for share, name in [kept(results, structure, degrees)]]
         rows.append([SHORT.get(structure, structure), *cells])
     page.text(
-        "What hangs on the structure: mean parents of a feature, accuracy of ML, by how much MFE with the best n_c is above ML and the Bayesian "
-        "estimates, and the least share of the best accuracy that an n_c in the recommended range keeps; linear, then log"
+        "Effect of the structure: mean number of parents of a feature, accuracy of ML, lead of MFE with the best n_c over ML and the Bayesian "
+        "estimates, and the lowest fraction of the best accuracy over the recommended range of n_c; linear, then log"
     )
-    header = ["above ML", "Bayes 10", "Bayes 1", "share kept"]
+    header = ["lead over ML", "Bayes 10", "Bayes 1", "fraction of best"]
     page.table(["", "parents", "ML", *header, *header], rows)
 
 
 def claims(page: Page, results: Results) -> None:
-    """Judge every claim by general structures and by trees, with the best n_c as the paper has it, and with the default."""
+    """Evaluate every claim with general structures and trees, with the best n_c as in the paper and with the default."""
     for structure in STRUCTURES:
         for degrees in DEFAULTS:
             for best_n_c in (True, False):
@@ -161,7 +161,7 @@ def claims(page: Page, results: Results) -> None:
             page.claim(
                 LINE,
                 f"{SHORT[structure]}: MFE {degrees}, {bounds} keeps 95 % of the best",
-                "on all tables",
+                "on all datasets",
                 f"{100 * share:.1f} % at least ({name})",
                 share >= 0.95,
                 why_less(results, structure, degrees),
@@ -172,22 +172,22 @@ def claims(page: Page, results: Results) -> None:
         most = max(changes, key=lambda name: abs(changes[name]))
         page.claim(
             LINE,
-            f"{SHORT[structure]}: whether the sum is brought back to one after 0.0001 is added, for ML",
-            "not said",
-            f"if not, ML changes by {np.mean(list(changes.values())):+.2f} on average, {changes[most]:+.1f} on {most}",
+            f"{SHORT[structure]}: effect of not normalizing ML after adding 0.0001",
+            "not reported",
+            f"ML changes by {np.mean(list(changes.values())):+.2f} on average, {changes[most]:+.1f} on {most}",
             None,
-            "stated, and no claim of the paper",
+            "reported; not a claim of the paper",
         )
 
 
 def claims_of_leads(page: Page, results: Results, structure: str, degrees: str, best_n_c: bool) -> None:
-    """Judge by how much MFE is above the others."""
+    """Evaluate MFE's lead over the others."""
     labels = (ML, *BAYES, "linear", "log")
     printed = {label: np.mean([row[k] for row in PRINTED.values()]) for k, label in enumerate(labels)}
     n_c = "best n_c" if best_n_c else f"n_c {DEFAULTS[degrees]:g}"
     for label, least in ((ML, 1.0), ("Bayes 10", 3.0), ("Bayes 1", None)):
         gain, error = lead(results, structure, degrees, label, best_n_c)
-        how = f"level with {label} (within {LEVEL:g})" if least is None else f"above {label} by more than {least:g}"
+        how = f"equal to {label} (within {LEVEL:g})" if least is None else f"above {label} by more than {least:g}"
         page.claim(
             LINE,
             f"{SHORT[structure]}: MFE {degrees}, {n_c}, {how}",
@@ -199,7 +199,7 @@ def claims_of_leads(page: Page, results: Results, structure: str, degrees: str, 
 
 
 def why_off(results: Results, structure: str, degrees: str, label: str, best_n_c: bool) -> str:
-    """Say on which tables a lead rests, and what other structures say."""
+    """Return the datasets with the largest leads, and the leads with other structures."""
     own = {n: float(gain.mean()) for n, gain in leads(results, structure, degrees, label, best_n_c).items()}
     named = ", ".join(f"{name} {gain:+.1f}" for name, gain in sorted(own.items(), key=lambda pair: -abs(pair[1]))[:3])
     others = [
@@ -207,11 +207,11 @@ def why_off(results: Results, structure: str, degrees: str, label: str, best_n_c
         for s in (*STRUCTURES, *SPARSER)
         if s != structure
     ]
-    return f"MFE {degrees} beside {label}, {SHORT[structure]}: most on {named}; with other structures it is {'; '.join(others)}; {HANGS}"
+    return f"MFE {degrees} vs. {label}, {SHORT[structure]}: largest on {named}; with other structures {'; '.join(others)}; {DENSITY}"
 
 
 def why_less(results: Results, structure: str, degrees: str) -> str:
-    """Say which tables keep less than 95 %, and what other structures say."""
+    """Return the datasets below 95 %, and the lowest fractions with other structures."""
     low, high = RANGES[degrees]
     inside = [low <= n <= high for n in GRIDS[degrees]]
     found = {n: float(shares(results, n, structure, degrees)[inside].min()) for n in results.data()}
@@ -221,7 +221,7 @@ def why_less(results: Results, structure: str, degrees: str) -> str:
         for s in (*STRUCTURES, *SPARSER)
         if s != structure
     ]
-    return f"MFE {degrees}, {SHORT[structure]}: less than 95 % on {named}; with other structures the least is {'; '.join(others)}; {HANGS}"
+    return f"MFE {degrees}, {SHORT[structure]}: less than 95 % on {named}; with other structures the minimum is {'; '.join(others)}; {DENSITY}"
 
 
 def report(results: Results, page: Page) -> None:

@@ -1,4 +1,4 @@
-"""The runner of the papers' experiments: what is kept, what random numbers depend on, tests of differences, the page."""
+"""The runner of the experiments: cache, random numbers, paired tests and the report."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def _own_style():
-    """Keep the style of these figures from pictures of other tests."""
+    """Keep the style of these figures from affecting other tests."""
     with pytest.importorskip("matplotlib").rc_context():
         yield
 
 
 def small_parts() -> list[Part]:
-    """Three parts that need no table and hardly any time."""
+    """Return three fast parts that need no dataset."""
     return [
         Part("elr_figures", data, ("OFE",), (0, 1), missing=0.0, settings=(("rows", 12),))
         for data in ("agreement 0.8", "equal 3", "chain")
@@ -58,23 +58,23 @@ def values(results: Results) -> list[tuple[str, Row]]:
     return [(part.data, row) for part, row in results.rows]
 
 
-def test_results_depend_neither_on_the_order_nor_on_the_processes_and_are_kept(tmp_path, monkeypatch) -> None:
+def test_results_are_cached_and_do_not_depend_on_order_or_processes(tmp_path, monkeypatch) -> None:
     parts = small_parts()
     plan = Plan(tmp_path / "none.csv")
     first, failed = runner.run(parts, Cache(tmp_path / "a"), plan, jobs=2)
     assert failed == []
-    assert len(first.rows) == 2 * (5 + 4 + 3)  # draws, methods of every distribution
+    assert len(first.rows) == 2 * (5 + 4 + 3)  # samples, methods of every distribution
     alone = Results()
     for part in reversed(parts):
         alone.add(part, runner.work_on(part)[0])
     assert sorted(values(first)) == sorted(values(alone))
-    # Another run finds everything, and starts no process.
+    # Another run reads everything from the cache and starts no process.
     monkeypatch.setattr(runner, "ProcessPoolExecutor", None)
     again, _ = runner.run(parts, Cache(tmp_path / "a"), plan, jobs=1)
     assert values(again) == values(first)
 
 
-def test_a_part_that_fails_is_told_and_the_others_are_kept(tmp_path, capfd) -> None:
+def test_a_failed_part_is_reported_and_the_others_are_kept(tmp_path, capfd) -> None:
     good, bad = small_parts()[0], Part("elr_figures", "equal x", ("OFE",), settings=(("rows", 12),))
     results, failed = runner.run([bad, good], Cache(tmp_path), Plan(tmp_path / "none.csv"), jobs=1)
     assert len(failed) == 1
@@ -83,7 +83,7 @@ def test_a_part_that_fails_is_told_and_the_others_are_kept(tmp_path, capfd) -> N
     assert "ValueError" in capfd.readouterr().err
 
 
-def test_goldens_that_were_not_found_are_looked_for_again(tmp_path, monkeypatch) -> None:
+def test_other_goldens_repeat_their_tests(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TANAGER_SHARED", str(tmp_path))
     without = bnc.digest_of_code()
     (tmp_path / "goldens").mkdir()
@@ -113,7 +113,7 @@ def test_the_key_depends_on_settings_data_and_version(tmp_path, monkeypatch) -> 
     assert len(keys) == 8
 
 
-def test_random_numbers_are_those_of_experiment_table_seed_and_split() -> None:
+def test_random_numbers_depend_on_experiment_dataset_seed_and_split() -> None:
     part = Part("elr", "vote", ("NB+OFE",))
     same = replace(part, methods=("TAN+OFE",), missing=0.25, fraction=0.5)
     others = [replace(part, data="car"), replace(part, seed=1), replace(part, experiment="mfe")]
@@ -123,20 +123,20 @@ def test_random_numbers_are_those_of_experiment_table_seed_and_split() -> None:
     assert not np.array_equal(first, part.random(4).random(4))
 
 
-def test_the_seed_draws_the_folds_of_acll(monkeypatch) -> None:
+def test_the_folds_of_acll_depend_on_the_seed(monkeypatch) -> None:
     rng = np.random.default_rng(0)
     table = (rng.choice(list("ACGT"), (60, 3)), np.array(["0", "1"] * 30))
     monkeypatch.setattr(acll, "table_of", lambda *_: table)
 
-    def left_out(seed: int) -> list[float]:
+    def held_out(seed: int) -> list[float]:
         part = Part("acll", acll.TWO, seed=seed)
-        return [value for _, measure, _, value in acll.work(part) if measure == acll.LEFT_OUT]
+        return [value for _, measure, _, value in acll.work(part) if measure == acll.HELD_OUT]
 
-    assert left_out(1) == left_out(1)
-    assert left_out(1) != left_out(2)
+    assert held_out(1) == held_out(1)
+    assert held_out(1) != held_out(2)
 
 
-def test_results_are_one_tidy_table(tmp_path) -> None:
+def test_results_are_saved_as_tidy_csv(tmp_path) -> None:
     results = Results()
     results.add(Part("x", "t", fraction=0.5), [Row("m", "error", 1, 0.25), Row("m", "error", 0, 0.5)])
     results.save(tmp_path / "r.csv")
@@ -147,7 +147,7 @@ def test_results_are_one_tidy_table(tmp_path) -> None:
     assert len(results.values("t", "m", "error")) == 0
 
 
-@pytest.mark.filterwarnings("ignore:Sample size too small:UserWarning")  # of older versions of SciPy
+@pytest.mark.filterwarnings("ignore:Sample size too small:UserWarning")  # older versions of SciPy
 def test_paired_tests() -> None:
     first = np.array([1.0, 2.0, 3.0, 4.0, 6.0])
     second = np.array([1.0, 1.0, 2.5, 4.5, 3.0])
@@ -161,7 +161,7 @@ def test_paired_tests() -> None:
     assert found.z == pytest.approx((8.5 - 5) / (4 * 5 * 9 / 24 - 6 / 48) ** 0.5)
     assert found.p_signed_rank == pytest.approx(0.0987, abs=2e-4)
     assert compare(second, first).z == pytest.approx(-found.z)
-    # Differences that are equal but for rounding are ties: all of rank 2, and the sum of positive ones is 4.
+    # Differences that are equal up to rounding are ties: all have rank 2, and the sum of positive ones is 4.
     rounded = compare(np.array([0.3, 0.4, 0.1]), np.array([0.2, 0.3, 0.2]))
     assert (rounded.z, rounded.wins) == (pytest.approx((4 - 3) / (3 * 4 * 7 / 24 - 24 / 48) ** 0.5), 2)
 
@@ -175,8 +175,8 @@ def test_paired_tests_without_spread() -> None:
     assert compare(same, same + 1).p_less == 0
 
 
-def test_what_the_paper_prints_is_tested_as_it_says() -> None:
-    # Its one-sided p-values come out of its own accuracies; two arrows that it calls significant do not.
+def test_the_published_accuracies_give_the_published_p_values() -> None:
+    # Its one-sided p-values follow from its accuracies, except for two arrows.
     for first, second, arrow in (
         ("TAN+OFE", "TAN+ELR", "↑ 0.12"),
         ("GBN+OFE", "GBN+ELR", "↑ 0.2"),
@@ -188,13 +188,13 @@ def test_what_the_paper_prints_is_tested_as_it_says() -> None:
         assert elr_report.arrow_of(elr_report.tested_in_print(elr.MISSING, first, "GBN+EM")).startswith("← 0.04")
 
 
-def test_general_networks_with_missing_cells_have_nearly_all_tables(monkeypatch) -> None:
+def test_general_networks_with_missing_values_have_nearly_all_datasets(monkeypatch) -> None:
     monkeypatch.setattr(tables, "schema", lambda _: {})
     found = {part.data for part in elr.parts(False, 0) if part.missing and part.methods[0].startswith("GBN")}
     assert len(found) == 22
 
 
-def test_folds_that_share_rows_tell_less_than_so_many_differences() -> None:
+def test_p_values_are_corrected_for_shared_training_rows() -> None:
     difference = np.array([1.0, 2.0, 0.0, 3.0])
     # t = 1.5 / (1.290994 * sqrt(1/4 + 1/3)) = 1.5213, three degrees of freedom
     assert corrected_p(difference, 4) == pytest.approx(0.2255, abs=2e-4)
@@ -214,13 +214,13 @@ def test_ranks_and_the_critical_difference() -> None:
     assert found.mean == {"a": pytest.approx(4.5 / 4), "b": pytest.approx(8.5 / 4), "c": pytest.approx(11 / 4)}
     assert found.critical == pytest.approx(2.343 * (3 * 4 / (6 * 4)) ** 0.5, rel=1e-3)
     assert ranks(scores, higher_is_better=False).mean["c"] == pytest.approx(5 / 4)
-    # Sums of the same numbers in another order are ties.
+    # Sums of the same numbers in a different order are ties.
     rounded = {"a": np.array([0.1 + 0.2 + 0.3] * 4), "b": np.array([0.3 + 0.2 + 0.1] * 4), "c": np.zeros(4)}
     assert rounded["a"][0] != rounded["b"][0]
     assert ranks(rounded, higher_is_better=True).mean == {"a": 1.5, "b": 1.5, "c": 3}
 
 
-def test_the_plan_is_what_was_measured(tmp_path) -> None:
+def test_the_plan_uses_measured_times(tmp_path) -> None:
     parts = [Part("bnc", "t", splits=(k, k + 1)) for k in (0, 2)]
     cache = Cache(tmp_path)
     cache.path = lambda part: tmp_path / f"{part.splits[0]}.json"
@@ -232,7 +232,7 @@ def test_the_plan_is_what_was_measured(tmp_path) -> None:
     assert plan.elapsed([*parts, parts[0]], jobs=2) == 6.0
 
 
-def test_a_quick_run_judges_only_what_needs_no_size() -> None:
+def test_a_quick_run_evaluates_only_claims_marked_always() -> None:
     page = Page(quick=True)
     page.claim("ELR, figure 8", "w", "1", "2", False, "r")
     page.claim("ELR, figure 8", "w", "1", "2", False, "r", always=True)
@@ -242,7 +242,7 @@ def test_a_quick_run_judges_only_what_needs_no_size() -> None:
         markdown(("a", "b"), [("1",)], "lr")
 
 
-def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path, monkeypatch) -> None:
+def test_an_interrupted_run_continues(tmp_path, monkeypatch) -> None:
     parts, plan = small_parts(), Plan(tmp_path / "none.csv")
     whole, _ = runner.run(parts, Cache(tmp_path / "whole"), plan, jobs=1)
     work_on, calls = runner.work_on, []
@@ -255,19 +255,19 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path, monkeypatch) 
 
     monkeypatch.setattr(runner, "work_on", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        runner.run(parts, Cache(tmp_path / "cut"), plan, jobs=1)
-    done = list((tmp_path / "cut").rglob("*.json"))
+        runner.run(parts, Cache(tmp_path / "interrupted"), plan, jobs=1)
+    done = list((tmp_path / "interrupted").rglob("*.json"))
     assert len(done) == 1
     times = done[0].stat().st_mtime_ns
     monkeypatch.undo()
-    rest, failed = runner.run(parts, Cache(tmp_path / "cut"), plan, jobs=1)
+    rest, failed = runner.run(parts, Cache(tmp_path / "interrupted"), plan, jobs=1)
     assert failed == []
     assert values(rest) == values(whole)
-    assert done[0].stat().st_mtime_ns == times  # what was finished was not done again
+    assert done[0].stat().st_mtime_ns == times  # the finished part was not repeated
 
 
 @pytest.mark.parametrize("content", ["", '{"rows": [[', "[]", '{"seconds": 1}', '{"rows": 3, "seconds": 1}'])
-def test_what_is_damaged_is_done_again(tmp_path, content) -> None:
+def test_damaged_cache_files_are_ignored(tmp_path, content) -> None:
     part, cache = small_parts()[0], Cache(tmp_path)
     cache.write(part, [Row("m", "error", 0, 1.0)], 1.0)
     assert cache.read(part) == ([Row("m", "error", 0, 1.0)], 1.0)
@@ -275,7 +275,7 @@ def test_what_is_damaged_is_done_again(tmp_path, content) -> None:
     assert cache.read(part) is None
 
 
-def test_parts_of_other_code_are_counted_and_done_again_if_asked_for(tmp_path, monkeypatch, capfd) -> None:
+def test_parts_of_other_code_are_counted_and_repeated_on_request(tmp_path, monkeypatch, capfd) -> None:
     part, cache, plan = small_parts()[0], Cache(tmp_path), Plan(tmp_path / "none.csv")
     runner.run([part], cache, plan, jobs=1)
     content = json.loads(cache.path(part).read_text(encoding="utf-8"))
@@ -285,21 +285,21 @@ def test_parts_of_other_code_are_counted_and_done_again_if_asked_for(tmp_path, m
     results, _ = runner.run([part], cache, plan, jobs=1)
     assert (results.n_older, results.n_parts) == (1, 1)
     assert results.rows[0][1].value == -1
-    assert "1 were finished by other code" in capfd.readouterr().err
+    assert "1 were computed by other code" in capfd.readouterr().err
     results, _ = runner.run([part], cache, plan, jobs=1, fresh=True)
     assert results.n_older == 0
     assert results.rows[0][1].value >= 0
     assert not cache.is_older(part)
 
 
-def test_other_versions_of_libraries_are_other_code(monkeypatch) -> None:
+def test_other_versions_of_libraries_count_as_other_code(monkeypatch) -> None:
     assert f"numpy {np.__version__}" in code.versions()
     own = code.digest_of_code("beyond")
     monkeypatch.setattr(code, "versions", lambda: "numpy 0")
     assert code.digest_of_code("beyond") != own
 
 
-def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
+def test_the_code_hash_ignores_docstrings_and_reports(tmp_path) -> None:
     names = {path.stem for path in code.sources_of("elr")}
     assert {"experiment", "printed", "tables"} <= names
     assert not names & {"report", "page", "runner"}
@@ -313,15 +313,15 @@ def test_code_is_what_an_experiment_does_and_not_what_it_says(tmp_path) -> None:
     assert code.digest_of_code("elr") != code.digest_of_code("mfe")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.mark.parametrize("seconds", [0.01, 1.0])  # workers start; workers work
-def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> None:
+def test_ctrl_c_ends_a_run_at_once_and_names_how_to_continue(tmp_path, seconds) -> None:
     script = (
         "import signal, sys\nfrom experiments import runner, __main__ as command\n"
         "from experiments.plan import Plan\n"
         "parts = [runner.Part('elr_figures', 'chain', ('OFE',), tuple(range(99999)), settings=(('rows', n),)) for n in (10, 20)]\n"
         "if __name__ == '__main__':\n"
-        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells start what runs in the background without it
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells disable it for background processes
         "    command.follow = lambda options: runner.run(parts, runner.Cache(runner.Path(sys.argv[1])), Plan(), 2)\n"
         "    sys.exit(command.main(['bnc']))\n"
     )
@@ -342,26 +342,26 @@ def test_ctrl_c_ends_a_run_at_once_and_tells_how_to_go_on(tmp_path, seconds) -> 
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130
-    assert "the same command goes on" in rest
+    assert "run the same command to continue" in rest
     assert "Traceback" not in rest
 
 
-def test_what_cannot_be_is_told_before_anything_is_done(tmp_path, monkeypatch) -> None:
+def test_errors_are_reported_before_anything_runs(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TANAGER_DATA", "")
-    write_tables(tmp_path / "data", ["car", "vote"], 0)
+    write_datasets(tmp_path / "data", ["car", "vote"], 0)
     (tmp_path / "file").write_text("", encoding="utf-8")
     start = ["bnc", "--quick", "--data", str(tmp_path / "data"), "--cache", str(tmp_path / "cache")]
     wrong = {
-        r"expected tables of car, goldens, vote, but got cra": ["--only", "cra"],
-        r"expected to be able to write .*results\.csv": ["--cache", str(tmp_path / "file" / "cache")],
-        r"expected to be able to write .*r\.md": ["--report", str(tmp_path / "file" / "r.md")],
+        r"expected datasets of car, goldens, vote, got cra": ["--only", "cra"],
+        r"cannot write .*results\.csv": ["--cache", str(tmp_path / "file" / "cache")],
+        r"cannot write .*r\.md": ["--report", str(tmp_path / "file" / "r.md")],
     }
     for message, more in wrong.items():
         with pytest.raises(SystemExit, match=message):
             main([*start, *more])
     with pytest.raises(SystemExit, match="2"):
         main([*start, "--jobs", "0"])
-    assert not list(tmp_path.rglob("*.json*"))[1:]  # but for schema.json
+    assert not list(tmp_path.rglob("*.json*"))[1:]  # except schema.json
     (tmp_path / "data" / "schema.json").write_text('{"car": {}}', encoding="utf-8")
     with pytest.raises(SystemExit, match="to name the numeric columns of car"):
         main([*start, "--only", "car", "--jobs", "1"])
@@ -382,8 +382,8 @@ def test_a_quick_run_leaves_the_report_alone(tmp_path, monkeypatch) -> None:
     assert "A quick run" in (tmp_path / "reproduction.md").read_text(encoding="utf-8")
 
 
-def write_tables(folder: Path, names: Sequence[str], seed: int) -> None:
-    """Write small tables of such names, and the schema that the published ones have."""
+def write_datasets(folder: Path, names: Sequence[str], seed: int) -> None:
+    """Write small datasets of these names, with a schema like that of the published ones."""
     rng = np.random.default_rng(seed)
     folder.mkdir()
     schema = {}
@@ -396,11 +396,11 @@ def write_tables(folder: Path, names: Sequence[str], seed: int) -> None:
     (folder / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
 
 
-def test_any_folder_with_tables_of_these_names_will_do(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("TANAGER_DATA", "")  # what the command sets is taken back
+def test_data_names_another_folder_of_datasets(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TANAGER_DATA", "")  # restore what the command sets
     found = []
     for seed, folder in enumerate(("first", "second")):
-        write_tables(tmp_path / folder, ["car", "vote"], seed)
+        write_datasets(tmp_path / folder, ["car", "vote"], seed)
         out = tmp_path / f"{folder}.csv"
         command = ["bnc", "--quick", "--only", "car", "--jobs", "1", "--cache", str(tmp_path / "cache")]
         assert main([*command, "--data", str(tmp_path / folder), "--csv", str(out)]) == 0
@@ -410,8 +410,8 @@ def test_any_folder_with_tables_of_these_names_will_do(tmp_path, monkeypatch) ->
         rows = [row for row in csv.DictReader(file) if row["method"] == "kdb 2" and row["measure"] == "accuracy"]
     assert len(rows) == 10  # folds
     assert {row["data"] for row in rows} == {"car"}
-    assert found[0] != found[1]  # other tables under the same names are not taken from the cache
-    with pytest.raises(SystemExit, match=r"expected a folder with tables and their schema\.json"):
+    assert found[0] != found[1]  # other datasets of the same name are not read from the cache
+    with pytest.raises(SystemExit, match=r"expected a folder with datasets and their schema\.json"):
         main(["bnc", "--data", str(tmp_path)])
     for experiment, message in (
         ("beyond", r"expected the table in .*adult\.csv"),
@@ -421,19 +421,19 @@ def test_any_folder_with_tables_of_these_names_will_do(tmp_path, monkeypatch) ->
             main([experiment, "--data", str(tmp_path / "first"), "--cache", str(tmp_path / "cache")])
 
 
-def test_lines_are_met_if_all_their_claims_are() -> None:
+def test_a_result_is_met_if_all_its_claims_are() -> None:
     page = Page(quick=False)
     page.claim("ELR, figure 8", "one", "1", "1", True)
     page.claim("ELR, figure 8", "two", "1", "2", None, "beyond the paper")
     assert page.verdict("ELR, figure 8") == "met"
     page.claim("ELR, figure 8", "three", "1", "3", False, "since it is so")
     assert page.verdict("ELR, figure 8") == "**1 of 2**"
-    assert page.verdict("bnclassify") == "not judged"
+    assert page.verdict("bnclassify") == "not evaluated"
     text = "\n".join(page.claims_of("ELR, figure 8", "What it says."))
     assert "| two   | 1     | 2    | reported (1)    |" in text
     assert "- (2) since it is so." in text
     assert "three " in page.lines_table(LINES)[2 + list(LINES).index("ELR, figure 8")]
-    with pytest.raises(ValueError, match="expected a line that"):
+    with pytest.raises(ValueError, match="expected a key of LINES or MORE"):
         page.claim("no such line", "", "", "", True)
 
 
@@ -443,18 +443,18 @@ def test_the_first_of_equally_good_iterations() -> None:
     part = Part("elr_figures", "equal 4", elr_figures.methods("equal 4", 0.0), (2,), settings=(("rows", 400),))
     found = {method: value for method, _, _, value in elr_figures.work(part)}
     assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.FIRST, elr_figures.OWN)
-    assert found[elr_figures.ELR] < found[elr_figures.FIRST]  # four of five folds cannot tell the first from the others
+    assert found[elr_figures.ELR] < found[elr_figures.FIRST]  # four of five folds do not distinguish the first from the others
     assert elr_figures.FIRST not in elr_figures.methods("equal 4", 0.5)
 
 
-def test_tables_are_judged_by_the_papers_rule_to_stop() -> None:
+def test_claims_are_evaluated_with_the_papers_stopping_rule() -> None:
     rule = elr.learner("ELR", short=False)
     assert (rule.tune_by, rule.tune_rule) == ("error", "median")
     assert elr.learner("ELR", short=True).max_iter == elr.SHORT["max_iter"]
     assert elr.learner(elr.LIKELIHOOD, short=False).tune_by == "cll"
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old versions of matplotlib, of a new parser
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old versions of matplotlib with a new parser
 def test_a_method_looks_the_same_in_every_panel() -> None:
     pytest.importorskip("matplotlib")
     figure, axes = style.panels(2)

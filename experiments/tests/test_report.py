@@ -18,12 +18,12 @@ from experiments.lines import LINES, MORE
 from experiments.page import sealed
 
 
-def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
+def test_the_report_has_every_result_and_every_figure() -> None:
     folder = ROOT / "docs"
     report = (folder / "reproduction.md").read_text(encoding="utf-8")
     assert "A quick run" not in report
     text = report.rpartition("\n<!-- ")[0]
-    assert sealed(text) == report  # the program wrote all of it
+    assert sealed(text) == report  # no manual edits
     assert sealed(text.replace("1", "2", 1)) != report
     sections = report.split("\n### ")[1:]
     for line in (*LINES, *MORE):  # every claim that is not met has a reason
@@ -36,18 +36,18 @@ def test_the_report_tells_of_every_line_and_shows_every_picture() -> None:
     assert shown == {path.name for path in (folder / "reproduction").iterdir()}
 
 
-def gist(report: str) -> dict[str, dict[str, str]]:
-    """Read the first table of the report: figures by method, then column."""
-    lines = report.partition("## The gist\n")[2].partition("\n## ")[0].splitlines()
+def summary(report: str) -> dict[str, dict[str, str]]:
+    """Parse the first table of the report: figures by method, then column."""
+    lines = report.partition("## Summary\n")[2].partition("\n## ")[0].splitlines()
     header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     return {row[0].strip("*"): dict(zip(header, row, strict=True)) for row in rows}
 
 
 def test_the_readme_advises_with_the_figures_of_the_report() -> None:
-    table = gist((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))
+    table = summary((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))
     figures = {name: set(list(row.values())[2:]) for name, row in table.items()}
     for name, row in table.items():
-        figures[name].add(f"{float(row['ms to learn']):.2g}")
+        figures[name].add(f"{float(row['fit time, ms']):.2g}")
     every = set().union(*figures.values())
     methods = {f"`{beyond.code(name)}`": name for name in table}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -65,13 +65,13 @@ def test_the_readme_advises_with_the_figures_of_the_report() -> None:
         "1,000 or more": "TAN BIC ELR",
         "accuracy": "TAN BIC ELR",
     }.items():
-        # None of tanager's is clearly better where one is recommended.
+        # No other method of tanager is clearly better than the recommended one.
         assert f"`{beyond.code(method)}`" in [row[1] for row in advised]
         assert float(table[method][column]) <= 0.5 + min(float(table[name][column]) for name in beyond.TANAGER)
 
 
 def test_the_guide_advises_what_the_report_found() -> None:
-    table = gist((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))
+    table = summary((ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))
     methods = {beyond.code(name): name for name in table}
     guide = (ROOT / "docs" / "which-method.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in guide.splitlines() if line.startswith("| ")]
@@ -80,11 +80,11 @@ def test_the_guide_advises_what_the_report_found() -> None:
     def ranked(column: str, names: Iterable[str]) -> list[str]:
         return sorted(names, key=lambda name: float(table[name][column]))
 
-    first, second = advised[:2]  # for many rows, and for few
+    first, second = advised[:2]  # for many rows, then for few
     assert ranked("probabilities", table)[0] == ranked("1,000 or more", beyond.TANAGER)[0] == first
     assert ranked("accuracy", beyond.TANAGER)[0] == first
     assert second in ranked("below 1,000 rows", beyond.TANAGER)[:2]  # it ties with the first
-    # Better ones in the order in which the guide advises them, then what is for other purposes, then the baseline.
+    # Better ones in the order of the guide, then those for other purposes, then the baseline.
     order = ["NB ELR", "NB WANBIA", "AODE", "TAN BIC", "TAN-HC", "NB"]
     assert set(order) <= set(advised)
     assert ranked("probabilities", order) == order
