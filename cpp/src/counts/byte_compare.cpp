@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "simd/with_constant.hpp"
+
 namespace tanager::internal {
 namespace {
 
@@ -83,24 +85,9 @@ TANAGER_ALWAYS_INLINE void count_keys(const std::uint8_t* codes, const std::uint
 template <std::size_t kBytes>
 TANAGER_ALWAYS_INLINE void count_some_keys(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t steps,
                                            const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts) {
-  switch (n_keys) {
-    case 1:
-      return count_keys<kBytes, 1>(codes, classes, steps, keys, counts);
-    case 2:
-      return count_keys<kBytes, 2>(codes, classes, steps, keys, counts);
-    case 3:
-      return count_keys<kBytes, 3>(codes, classes, steps, keys, counts);
-    case 4:
-      return count_keys<kBytes, 4>(codes, classes, steps, keys, counts);
-    case 5:
-      return count_keys<kBytes, 5>(codes, classes, steps, keys, counts);
-    case 6:
-      return count_keys<kBytes, 6>(codes, classes, steps, keys, counts);
-    case 7:
-      return count_keys<kBytes, 7>(codes, classes, steps, keys, counts);
-    default:
-      return count_keys<kBytes, 8>(codes, classes, steps, keys, counts);
-  }
+  with_constant<1, 2, 3, 4, 5, 6, 7, 8>(n_keys, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
+    if constexpr (n > 0) count_keys<kBytes, n>(codes, classes, steps, keys, counts);
+  });
 }
 
 void count_baseline(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes, const std::uint8_t* keys,

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "data/integer_index.hpp"
+#include "data/integer_types.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager {

@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "data/integer_index.hpp"
+#include "data/integer_types.hpp"
 #include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "tanager/encode.hpp"
@@ -105,28 +105,6 @@ void collect_columns(const IntegerMatrix& matrix, std::span<const std::size_t> c
   std::transform(collectors.begin(), collectors.end(), found.begin(), [](const auto& c) { return c.values(); });
 }
 
-void collect_columns(const IntegerMatrix& matrix, std::span<const std::size_t> columns,
-                     std::span<std::vector<std::int64_t>> found) {
-  switch (matrix.type) {
-    case IntegerType::kInt8:
-      return collect_columns<std::int8_t>(matrix, columns, found);
-    case IntegerType::kUint8:
-      return collect_columns<std::uint8_t>(matrix, columns, found);
-    case IntegerType::kInt16:
-      return collect_columns<std::int16_t>(matrix, columns, found);
-    case IntegerType::kUint16:
-      return collect_columns<std::uint16_t>(matrix, columns, found);
-    case IntegerType::kInt32:
-      return collect_columns<std::int32_t>(matrix, columns, found);
-    case IntegerType::kUint32:
-      return collect_columns<std::uint32_t>(matrix, columns, found);
-    case IntegerType::kInt64:
-      return collect_columns<std::int64_t>(matrix, columns, found);
-    case IntegerType::kUint64:
-      return collect_columns<std::uint64_t>(matrix, columns, found);
-  }
-}
-
 }  // namespace
 
 std::vector<std::vector<std::int64_t>> distinct_integers(const IntegerMatrix& matrix,
@@ -134,7 +112,9 @@ std::vector<std::vector<std::int64_t>> distinct_integers(const IntegerMatrix& ma
   std::vector<std::vector<std::int64_t>> found(columns.size());
   if (matrix.n_rows == 0) return found;
   parallel_for(columns.size(), kColumnsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    collect_columns(matrix, columns.subspan(begin, end - begin), std::span(found).subspan(begin, end - begin));
+    with_type(matrix.type, [&]<class T>(T) {
+      collect_columns<T>(matrix, columns.subspan(begin, end - begin), std::span(found).subspan(begin, end - begin));
+    });
   });
   return found;
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/integer_index.hpp"
+#include "data/integer_types.hpp"
 #include "support/check_stop.hpp"
 #include "tanager/encode.hpp"
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "data/integer_types.hpp"
 #include "data/transpose.hpp"
 #include "support/parallel.hpp"
 #include "tanager/encode.hpp"
@@ -22,29 +23,6 @@ namespace {
 // half of the first level.
 constexpr std::size_t kChunkBytes = std::size_t{1} << 17;
 constexpr std::size_t kBlockBytes = std::size_t{1} << 14;
-
-/// Calls body with a value of the matrix's cell type.
-template <class Body>
-decltype(auto) with_type(IntegerType type, Body body) {
-  switch (type) {
-    case IntegerType::kInt8:
-      return body(std::int8_t{});
-    case IntegerType::kUint8:
-      return body(std::uint8_t{});
-    case IntegerType::kInt16:
-      return body(std::int16_t{});
-    case IntegerType::kUint16:
-      return body(std::uint16_t{});
-    case IntegerType::kInt32:
-      return body(std::int32_t{});
-    case IntegerType::kUint32:
-      return body(std::uint32_t{});
-    case IntegerType::kUint64:
-      return body(std::uint64_t{});
-    default:
-      return body(std::int64_t{});
-  }
-}
 
 std::size_t type_size(IntegerType type) {
   return with_type(type, [](auto zero) { return sizeof(zero); });

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "inference/class_lanes.hpp"
 #include "simd/vector_exp.hpp"
 #include "simd/vector_log.hpp"
+#include "simd/with_constant.hpp"
 #include "support/check_stop.hpp"
 #include "support/infinity.hpp"
 
@@ -131,7 +131,7 @@ void gather(const JunctionPlan& plan, const FamilyTables& logs, std::span<const 
   if (state.bases.size() < plan.terms.size()) state.bases.resize(plan.terms.size());
   for (std::size_t t = 0; t < plan.terms.size(); ++t) state.bases[t] = plan.base(plan.terms[t], row);
   state.log_evidence.assign(n_classes, 0.0);
-  with_classes(n_classes, [&](auto classes) {
+  with_constant<1, 2, 3, 4>(n_classes, [&](auto classes) {
     constexpr std::size_t kClasses = decltype(classes)::value;
     const std::size_t lanes = kClasses > 0 ? kClasses : n_classes;
     double* sums = state.log_evidence.data();
@@ -148,7 +148,8 @@ void spread(const JunctionPlan& plan, std::span<const double> class_weights, Pro
   if (state.beliefs.size() < plan.n_cells * n_classes) state.beliefs.resize(plan.n_cells * n_classes);
   if (state.separators.size() < plan.n_message_cells * n_classes)
     state.separators.resize(plan.n_message_cells * n_classes);
-  with_classes(n_classes, [&](auto classes) { spread_cliques<decltype(classes)::value>(plan, class_weights, state); });
+  with_constant<1, 2, 3, 4>(
+      n_classes, [&](auto classes) { spread_cliques<decltype(classes)::value>(plan, class_weights, state); });
 }
 
 std::vector<double> query_beliefs(const JunctionPlan& plan, std::size_t n_cells, std::uint32_t n_classes,
@@ -163,7 +164,7 @@ std::vector<double> query_beliefs(const JunctionPlan& plan, std::size_t n_cells,
 void add_beliefs(const JunctionPlan& plan, std::span<const Code> row, std::span<const double> class_weights,
                  const Propagation& state, FamilyTables& sums) {
   const std::size_t n_classes = class_weights.size();
-  with_classes(n_classes, [&](auto classes) {
+  with_constant<1, 2, 3, 4>(n_classes, [&](auto classes) {
     constexpr std::size_t kClasses = decltype(classes)::value;
     const std::size_t lanes = kClasses > 0 ? kClasses : n_classes;
     for (const JunctionTerm& term : plan.complete) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/class_lanes.hpp"
 #include "simd/vector_exp.hpp"
 #include "simd/vector_log.hpp"
+#include "simd/with_constant.hpp"
 #include "support/infinity.hpp"
 
 namespace tanager::internal {
@@ -144,13 +144,13 @@ void collect_logs(const Forest& forest, const InferenceTables& tables, std::span
   state.largest.resize(n_classes);
   state.log_evidence.assign(n_classes, 0.0);
   LogMessages messages(tables, conditionals, state);
-  with_classes(n_classes, [&](auto n) { forest.collect<decltype(n)::value>(row.data(), true, messages); });
+  with_constant<1, 2, 3, 4>(n_classes, [&](auto n) { forest.collect<decltype(n)::value>(row.data(), true, messages); });
 }
 
 void add_beliefs(const Forest& forest, const InferenceTables& tables, std::span<const Code> row,
                  std::span<const double> class_weights, LogForestState& state, FamilyTables& sums) {
   LogMessages messages(tables, true, state, &sums);
-  with_classes(forest.n_classes(),
+  with_constant<1, 2, 3, 4>(forest.n_classes(),
                [&](auto n) { forest.spread<decltype(n)::value>(row.data(), true, class_weights.data(), messages); });
 }
 

@@ -11,13 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "inference/class_lanes.hpp"
 #include "inference/forest.hpp"
 #include "parameters/class_prior.hpp"
 #include "parameters/from_counts.hpp"
 #include "rows/complete_rows.hpp"
 #include "rows/scaled_messages.hpp"
 #include "rows/softmax_families.hpp"
+#include "simd/with_constant.hpp"
 #include "support/infinity.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
@@ -287,7 +287,7 @@ RowEvaluation RowLikelihood::State::evaluate_forest(std::span<const double> prob
     }
     std::ranges::fill(joint, 0.0);
     messages.set_classes(0, n_classes, joint.data());
-    with_classes(n_classes, [&](auto n) {
+    with_constant<1, 2, 3, 4>(n_classes, [&](auto n) {
       constexpr std::size_t kClasses = decltype(n)::value;
       forest_->collect<kClasses>(codes, true, messages);
       evaluation.value += evaluate_row(joint, classes_[row], weight, evaluation);

@@ -24,9 +24,11 @@ bool has_fast_pext();
 #define TANAGER_TARGET_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq,avx2,bmi,bmi2,popcnt,lzcnt")))
 #define TANAGER_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define TANAGER_ALWAYS_INLINE_LAMBDA __attribute__((always_inline))
 #define TANAGER_NOINLINE __attribute__((noinline))
 #else
 #define TANAGER_X86_DISPATCH 0
 #define TANAGER_ALWAYS_INLINE inline
+#define TANAGER_ALWAYS_INLINE_LAMBDA
 #define TANAGER_NOINLINE
 #endif

@@ -9,6 +9,7 @@
 #include "simd/for_isa.hpp"
 #include "simd/vec.hpp"
 #include "simd/vector_log.hpp"
+#include "simd/with_constant.hpp"
 #include "support/pairs.hpp"
 
 namespace tanager::internal {
@@ -178,35 +179,10 @@ struct Job {
 
 template <class V>
 TANAGER_ALWAYS_INLINE void run_loop(const Job& job) {
-  const auto load_all = [&]<std::size_t kClasses>() {
-    load<kClasses>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
-                   job.row_lanes);
-  };
-  switch (job.plan.n_classes) {
-    case 2:
-      load_all.template operator()<2>();
-      break;
-    case 3:
-      load_all.template operator()<3>();
-      break;
-    case 4:
-      load_all.template operator()<4>();
-      break;
-    case 5:
-      load_all.template operator()<5>();
-      break;
-    case 6:
-      load_all.template operator()<6>();
-      break;
-    case 7:
-      load_all.template operator()<7>();
-      break;
-    case 8:
-      load_all.template operator()<8>();
-      break;
-    default:
-      load_all.template operator()<0>();
-  }
+  with_constant<2, 3, 4, 5, 6, 7, 8>(job.plan.n_classes, [&](auto n_classes) TANAGER_ALWAYS_INLINE_LAMBDA {
+    load<n_classes>(job.plan, job.columns, job.stride, job.n_rows, job.cardinalities, job.weights, job.lanes,
+                    job.row_lanes);
+  });
   // Vectors without a row or class in them are left out; lanes beside some hold what was there.
   const std::size_t used = job.n_rows * job.row_lanes;
   const auto* dense = std::get_if<DenseSchedule>(&job.plan.schedule);
