@@ -74,13 +74,13 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_counts(m);
   tanager::python::bind_network(m);
   tanager::python::bind_inference(m);
-  tanager::python::bind_averaging(m);
+  tanager::python::bind_aode(m);
   tanager::python::bind_tbmatan(m);
-  tanager::python::bind_model(m);
+  tanager::python::bind_model_file(m);
   tanager::python::bind_learning(m);
   tanager::python::bind_parameters(m);
-  tanager::python::bind_feature_weights(m);
-  tanager::python::bind_incomplete(m);
+  tanager::python::bind_weights(m);
+  tanager::python::bind_rows(m);
   tanager::python::bind_discretize(m);
   tanager::python::bind_encoding(m);
   tanager::python::bind_objects(m);
@@ -88,6 +88,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
   tanager::python::bind_search(m);
   tanager::python::bind_acll(m);
   tanager::python::bind_constraint(m);
-  tanager::python::bind_tree_sums(m);
+  tanager::python::bind_graph(m);
   tanager::python::bind_text(m);
 }

@@ -115,7 +115,7 @@ Array<std::int64_t> samples(const EdgeWeights& weights, std::size_t n_trees, std
 
 }  // namespace
 
-void bind_tree_sums(py::module_& m) {
+void bind_graph(py::module_& m) {
   py::class_<EdgeWeights>(m, "EdgeWeights")
       .def_static("from_logs", &from_logs, py::arg("logs").noconvert())
       .def_static("from_parts", &from_parts, py::arg("mantissas").noconvert(), py::arg("exponents").noconvert())

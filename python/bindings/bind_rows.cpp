@@ -137,7 +137,7 @@ Network network_of(const RowLikelihood& rows, const Array<double>& parameters) {
 
 }  // namespace
 
-void bind_incomplete(py::module_& m) {
+void bind_rows(py::module_& m) {
   m.def("estimate_em", &em, py::arg("structure"), py::arg("dataset"), py::kw_only(), py::arg("alpha") = 1.0,
         py::arg("class_prior") = std::vector<double>(), py::arg("tol") = 1e-6, py::arg("max_iter") = 200,
         py::arg("max_cells") = kMaxCliqueCells, py::arg("report") = py::none(), py::arg("threads") = 1);

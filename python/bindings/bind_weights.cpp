@@ -74,7 +74,7 @@ Network network(const WanbiaObjective& objective, const Array<double>& weights) 
 
 }  // namespace
 
-void bind_feature_weights(py::module_& m) {
+void bind_weights(py::module_& m) {
   m.def("tree_depths", &depths, py::arg("parents"), py::arg("dataset"), py::kw_only(), py::arg("n_trees"),
         py::arg("bootstrap"), py::arg("max_depth"), py::arg("seed"), py::arg("threads") = 1);
   m.def("weights_from_depths", &weights, py::arg("depths").noconvert());

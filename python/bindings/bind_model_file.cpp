@@ -159,7 +159,7 @@ py::object classifier(const py::object& self) {
 
 }  // namespace
 
-void bind_model(py::module_& m) {
+void bind_model_file(py::module_& m) {
   py::class_<Model>(m, "Model")
       .def_static("build", &build<Network>, py::arg("classifier"), py::arg("features"), py::arg("classes"),
                   py::arg("settings") = py::str(""), py::arg("counts") = py::none())

@@ -41,7 +41,7 @@ Array<double> pair_table(const Aode& aode, std::size_t parent, std::size_t child
 
 }  // namespace
 
-void bind_averaging(py::module_& m) {
+void bind_aode(py::module_& m) {
   py::class_<Aode>(m, "Aode")
       .def_property_readonly("n_features", &Aode::n_features)
       .def_property_readonly("n_classes", &Aode::n_classes)
