@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from .. import _core
 from .._learning.contract import FittedParameters, TrainingContext
 from .._learning.settings import MAX_LIMIT
-from .._utils.progress import stop_callback
+from .._utils.progress import check_stopping, stop_callback
 from .._utils.text import plural
 from .._utils.typing import Floats
 from .._utils.validation import check_bool, check_choice, check_int, check_number, check_optional_int
@@ -125,6 +125,7 @@ class AttributeWeighted(ParameterLearner):
         self.max_depth = max_depth
 
     def _estimate(self, context: TrainingContext, structure: _core.Structure) -> FittedParameters:
+        check_stopping()  # the core looks every 50 ms only
         max_depth = check_optional_int(self.max_depth, "max_depth", minimum=1)
         depths = _core.tree_depths(
             structure,

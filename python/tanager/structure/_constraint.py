@@ -9,6 +9,7 @@ from collections.abc import Callable
 from .. import _core
 from .._learning.contract import FittedStructure, Requirements, TrainingContext
 from .._learning.settings import MAX_LIMIT
+from .._utils.progress import check_stopping
 from .._utils.validation import check_choice, check_number, check_optional_int
 from ._base import StructureLearner
 
@@ -69,6 +70,7 @@ class ConstraintSearch(StructureLearner):
     def _search(
         self, core: Callable[..., tuple[_core.Structure, float, int]], context: TrainingContext
     ) -> FittedStructure:
+        check_stopping()  # the core looks every 50 ms only
         names, given = context.feature_names, self._core_threshold()
         structure, threshold, _ = core(
             context.require_rows(self),
