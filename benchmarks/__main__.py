@@ -1,10 +1,10 @@
-"""Measures the speed of tanager beside other libraries and prints ratios, with the targets the project sets itself.
+"""Measure the speed of tanager and other libraries, and print ratios and the project's targets.
 
 python -m benchmarks list                        groups, suites and benchmarks
-python -m benchmarks run speed --quick           small tables, under a minute; targets are not checked
+python -m benchmarks run speed --quick           small datasets, under a minute; targets are not checked
 python -m benchmarks run predict.tan encoding    one benchmark, one suite
 python -m benchmarks compare BEFORE AFTER        files of --json, or folders of them
-python -m benchmarks profile tan-fit             where the time of one call goes, function by function
+python -m benchmarks profile tan-fit             time of one call, function by function
 """
 
 from __future__ import annotations
@@ -37,21 +37,27 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("run", help="run benchmarks")
     command.set_defaults(run=run)
     command.add_argument("names", nargs="+", metavar="NAME", help="groups, suites or benchmarks")
-    command.add_argument("--quick", action="store_true", help="small tables, seconds each; targets are not checked")
-    command.add_argument("--only", type=lambda text: text.split(","), default=[], metavar="A,B", help="of these, some")
-    command.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE as well")
+    command.add_argument("--quick", action="store_true", help="small datasets, seconds each; targets are not checked")
     command.add_argument(
-        "--programs", type=Path, metavar="DIR", help="the folder that TANAGER_BUILD_BENCHMARKS was built in"
+        "--only",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="A,B",
+        help="run only these of the selected benchmarks",
     )
-    command.add_argument("--rows", type=int, help="rows of the Parquet table of streams (default 10,000,000)")
-    command.add_argument("--kind", choices=("int8", "int64", "string", "dictionary"), help="of its values")
-    command.add_argument("--folder", type=Path, metavar="DIR", help="where to make that table")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to FILE")
+    command.add_argument(
+        "--programs", type=Path, metavar="DIR", help="build folder of the C++ programs (TANAGER_BUILD_BENCHMARKS)"
+    )
+    command.add_argument("--rows", type=int, help="rows of the Parquet file of streams (default 10,000,000)")
+    command.add_argument("--kind", choices=("int8", "int64", "string", "dictionary"), help="type of its values")
+    command.add_argument("--folder", type=Path, metavar="DIR", help="folder of that file")
     command = commands.add_parser("compare", help="compare the times and figures of two runs, or of two sets of runs")
     command.set_defaults(run=compare)
-    command.add_argument("before", type=Path, help="a file, or a folder of files: of each time the best counts")
+    command.add_argument("before", type=Path, help="a file, or a folder of files, of which the best times count")
     command.add_argument("after", type=Path)
-    command.add_argument("--tolerance", type=float, default=5.0, metavar="PERCENT", help="what may be worse by (5)")
-    command = commands.add_parser("profile", help="show where the time of a call goes")
+    command.add_argument("--tolerance", type=float, default=5.0, metavar="PERCENT", help="allowed slowdown (5)")
+    command = commands.add_parser("profile", help="profile calls")
     command.set_defaults(run=lambda chosen: profiling.show(chosen.names or profiling.NAMES, chosen.lines))
     command.add_argument("names", nargs="*", choices=profiling.NAMES, metavar="NAME", help=", ".join(profiling.NAMES))
     command.add_argument("--lines", type=int, default=12, help="functions to show for each call")
@@ -59,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def list_names(_: argparse.Namespace) -> int:
-    """Print what can be run, with the first line of what it does."""
+    """Print all benchmarks with the first line of their docstrings, and all groups."""
     for name, run_it in suites.benchmarks().items():
         print(f"{name:27} {(run_it.__doc__ or '').splitlines()[0]}")
     print()
@@ -78,24 +84,24 @@ def run(chosen: argparse.Namespace) -> int:
     for name, fact in report.facts.items():
         print(f"{name}: {fact}")
     if absent := [peer.name for peer in all_peers().values() if not peer.is_installed()]:
-        print(f"not installed, so left out: {', '.join(absent)}")
-    print("Times are the best of several runs; CPU is that of all threads, and ratios are of CPU times.")
+        print(f"skipped, not installed: {', '.join(absent)}")
+    print("Times are the best of several runs; CPU times include all threads, and ratios are of CPU times.")
     for benchmark in selected.values():
         benchmark(report, options)
     report.summary()
-    print(f"\n{time.perf_counter() - start:.0f} s in all; load average now {load_average()}")
+    print(f"\n{time.perf_counter() - start:.0f} s in total; load average {load_average()}")
     if chosen.json:
         report.save(chosen.json)
     return 0
 
 
 def compare(chosen: argparse.Namespace) -> int:
-    """Print every time and figure of two runs; fails where one is worse by more than the tolerance."""
+    """Print every time and figure of two runs; return 1 if one is worse by more than the tolerance."""
     return comparison.compare(chosen.before, chosen.after, chosen.tolerance / 100)
 
 
 def main() -> int:
-    """Do what the command line asks for."""
+    """Run the command line."""
     chosen = parser().parse_args()
     try:
         return int(chosen.run(chosen) or 0)

@@ -1,4 +1,4 @@
-"""Compares the results of two runs, or the best of two sets of runs."""
+"""Compare the results of two runs, or the best of two sets of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Value:
 
 
 def compare(before: Path, after: Path, tolerance: float) -> int:
-    """Print what both measured; returns 1 if anything is worse by more than the tolerance, a fraction."""
+    """Print what both measured; return 1 if anything is worse by more than the tolerance (a fraction)."""
     old, new = read(before), read(after)
     common = [name for name in old if name in new]
     if not common:
@@ -47,7 +47,7 @@ def compare(before: Path, after: Path, tolerance: float) -> int:
 
 
 def read(path: Path) -> dict[tuple[str, str], Value]:
-    """Read tanager's CPU times and all figures, by benchmark and name; of several files the best of each."""
+    """Read tanager's CPU times and all figures, by benchmark and name; the best of several files."""
     files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
         raise FileNotFoundError(f"expected files of --json in {path}, got none")

@@ -1,6 +1,6 @@
-"""Published tables in which everything is a code: numbers in intervals, missing values as one more value.
+"""Published datasets as integer codes: numbers are discretized, missing values are a separate category.
 
-Features that have one value in the whole table, and identifiers, are left out.
+Features with a single value, and identifiers, are dropped.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from benchmarks.harness import tables
 from benchmarks.harness.tables import CodedTable
 
-#: Intervals that a column of numbers is cut into; heavy ties leave fewer.
+#: Bins per numeric column; many ties lead to fewer.
 N_BINS = 5
-#: A column of numbers that names the rows, by table.
+#: Numeric identifier columns, by dataset.
 IDENTIFIERS = {"breast-id": ("Id",)}
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table before numbers are discretized.
+    """A dataset before discretization.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class RawTable:
     codes : ndarray of int8 of shape (n_rows, n_nominal)
         The other columns; a missing value has its own code.
     n_values : list of int
-        How many values each of the other columns has in the whole table.
+        Number of values of each of the other columns in all rows.
     y : ndarray of int8 of shape (n_rows,)
         The class.
     """
@@ -51,23 +51,23 @@ class RawTable:
         return int(self.y.max()) + 1
 
     def cut(self, train: NDArray[np.intp] | None = None) -> tuple[NDArray[np.int8], list[int]]:
-        """Codes of all rows and the number of values of every feature, with cuts that these rows (or all) suggest."""
+        """Return the codes of all rows and the number of values of every feature, with cut points from these rows (or all)."""
         from tanager import EqualFrequencyDiscretizer
 
         if not self.numbers.shape[1]:
             return self.codes, self.n_values
         numbers = self.numbers if train is None else self.numbers[train]
-        cutter = EqualFrequencyDiscretizer(N_BINS).fit(numbers)
-        found = np.asarray(cutter.transform(self.numbers))
-        n_intervals = np.array([len(cuts) + 1 for cuts in cutter.cut_points_])
+        discretizer = EqualFrequencyDiscretizer(N_BINS).fit(numbers)
+        found = np.asarray(discretizer.transform(self.numbers))
+        n_bins = np.array([len(cuts) + 1 for cuts in discretizer.cut_points_])
         missing = np.isnan(found)
-        intervals = np.where(missing, n_intervals, found).astype(np.int8)
-        n_values = (n_intervals + missing.any(axis=0)).tolist()
-        return np.ascontiguousarray(np.hstack([intervals, self.codes])), [*n_values, *self.n_values]
+        binned = np.where(missing, n_bins, found).astype(np.int8)
+        n_values = (n_bins + missing.any(axis=0)).tolist()
+        return np.ascontiguousarray(np.hstack([binned, self.codes])), [*n_values, *self.n_values]
 
 
 def raw(name: str) -> RawTable:
-    """Read a table; numbers first, then the other columns."""
+    """Read a dataset; numbers first, then the other columns."""
     header, cells = _read(name)
     schema = tables.schema(name)
     identifiers = IDENTIFIERS.get(name, ())
@@ -84,7 +84,7 @@ def raw(name: str) -> RawTable:
 
 
 def cut(name: str) -> CodedTable:
-    """A table cut by all of its rows; features of which all rows are in one interval are left out."""
+    """Return a dataset discretized on all of its rows; features with a single bin are dropped."""
     table = raw(name)
     X, _ = table.cut()
     return CodedTable(name, np.ascontiguousarray(X[:, X.min(axis=0) < X.max(axis=0)]), table.y)
@@ -93,7 +93,7 @@ def cut(name: str) -> CodedTable:
 def _read(name: str) -> tuple[list[str], NDArray[Any]]:
     plain, packed = (tables.folder() / f"{name}.csv{ending}" for ending in ("", ".gz"))
     if not plain.is_file() and not packed.is_file():
-        tables.read(name)  # says what is expected where
+        tables.read(name)  # raises an error that names the expected file
     lines = list(csv.reader(io.StringIO(_text(plain if plain.is_file() else packed))))
     return lines[0], np.array(lines[1:])
 

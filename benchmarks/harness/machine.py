@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Every contender gets one thread. The variables must be set before NumPy is loaded.
+#: Every contender gets one thread. The variables must be set before NumPy is imported.
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -26,7 +26,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def machine_facts() -> dict[str, str]:
-    """CPU, load and versions, for the head of the report."""
+    """Return CPU, load and versions, for the header of the report."""
     facts = {
         "date": time.strftime("%Y-%m-%d"),
         "commit": _commit(),
@@ -42,12 +42,12 @@ def machine_facts() -> dict[str, str]:
 
 
 def load_average() -> str:
-    """Processes that want a CPU, over the last 1, 5 and 15 minutes."""
+    """Return the load average over the last 1, 5 and 15 minutes."""
     return ", ".join(f"{x:.2f}" for x in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
 
 
 def idle_share(seconds: float) -> float:
-    """Share of all CPU time that nobody used while this process slept; guessed from the load outside Linux."""
+    """Return the idle share of all CPU time while this process sleeps; estimated from the load average outside Linux."""
     statistics = Path("/proc/stat")
     if not statistics.exists():
         time.sleep(seconds)
@@ -63,8 +63,8 @@ def idle_share(seconds: float) -> float:
 
 
 def version_of(package: str) -> str:
-    """Version of an installed distribution, "" if it is not installed."""
-    if package == "tanager":  # may be on the path without having been installed
+    """Return the version of an installed distribution, "" if it is not installed."""
+    if package == "tanager":  # may be on the path without being installed
         try:
             from tanager import _core
         except ImportError:
@@ -88,7 +88,7 @@ def _cpu_info(field: str) -> str:
 
 
 def _commit() -> str:
-    """The commit that is checked out, with a plus sign if files differ from it."""
+    """Return the current commit, with a plus sign if files differ from it."""
     command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
         return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
@@ -115,5 +115,5 @@ def _instruction_set() -> str:
 
 
 def has_avx512() -> bool:
-    """Whether the AVX-512 loops run here, which have a tighter target."""
+    """Whether the AVX-512 loops run here, whose target is stricter."""
     return _instruction_set() == "avx512"

@@ -10,19 +10,19 @@ from pathlib import Path
 
 
 class PeakMemory:
-    """How far the resident memory of this process rises above its level at the start of a block (Linux only)."""
+    """Increase of the resident memory of this process during a block (Linux only)."""
 
     def __init__(self) -> None:
         self.extra: int | None = None
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Watch a block; `extra` then holds the rise in bytes, or None where the kernel does not report it."""
+        """Watch a block; `extra` then holds the increase in bytes, or None where the kernel does not report it."""
         gc.collect()
-        # Memory that was freed but kept by the allocator would hide what the block really needs.
+        # Freed memory that the allocator keeps would hide what the block needs.
         _trim_heap()
         try:
-            Path("/proc/self/clear_refs").write_text("5")  # sets the high-water mark back to the present level
+            Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the current level
             before = status_kib("VmHWM")
         except OSError:
             yield

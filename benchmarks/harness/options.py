@@ -1,4 +1,4 @@
-"""How large and how long a run is."""
+"""Sizes and time budgets of a run."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ class Options:
     """Sizes and budgets of a run."""
 
     quick: bool = False
-    #: Times each contender is run; the best counts.
+    #: Runs of each contender; the best counts.
     repeats: int = 7
-    #: Seconds for a figure that is a short call repeated.
+    #: Seconds for repeated short calls.
     seconds: float = 1.0
     #: Seconds each slow library may spend per model.
     peer_seconds: float = 90.0
-    #: Folder of the built C++ benchmark programs, for figures that only they measure.
+    #: Build folder of the C++ benchmark programs, for figures that only they measure.
     programs: Path | None = None
-    #: Rows of the Parquet table of streams, what its values are, and where it is made.
+    #: Rows, type of values and folder of the Parquet file of streams.
     rows: int = 10_000_000
     kind: str = "int8"
     folder: Path | None = None
 
     def size(self, work: workloads.Workload) -> workloads.Workload:
-        """Give the workload to measure: the full one, or a small one in a quick run."""
+        """Return the workload to measure: the full one, or a small one in a quick run."""
         return workloads.QUICK[work] if self.quick else work
 
 

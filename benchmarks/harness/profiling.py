@@ -1,7 +1,7 @@
-"""Where the time of fit and predict_proba goes, function by function, calls into the core included.
+"""Profiles of fit and predict_proba, function by function, including calls into the core.
 
-The profiler slows every Python call down, so shares matter here, not totals; `run speed` has the totals. What a core call
-does inside is for a sampling profiler: ``perf record -g python -m benchmarks profile tan-fit``.
+The profiler slows down every Python call, so the shares matter here, not the totals; `run speed` reports totals. Use a sampling
+profiler for the inside of core calls: ``perf record -g python -m benchmarks profile tan-fit``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _strings() -> tuple[Call, Call]:
 
 
 def scenarios(names: list[str]) -> dict[str, Call]:
-    """The calls to profile; tables are made only for those that are asked for."""
+    """Return the calls to profile, by name."""
     calls: dict[str, Call] = {}
     for prefix, build in (
         ("naive", partial(_arrays, "naive_bayes", NAIVE_BAYES)),
@@ -60,7 +60,7 @@ NAMES = [
 
 
 def profile(call: Call, lines: int) -> None:
-    """Print the functions of the largest own time."""
+    """Print the functions with the largest own time."""
     repeats = max(3, int(1.0 / max(once(call).wall, 1e-5)))
     profiler = cProfile.Profile()
     profiler.enable()

@@ -1,4 +1,4 @@
-"""Collects what was measured and prints it: tables of times, and figures with their targets."""
+"""Collect and print results: tables of times, and figures with their targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.harness.timing import Timing
 
 @dataclass(frozen=True)
 class Row:
-    """A contender's time in a table; None where it could not be measured."""
+    """A contender's time; None if it was not measured."""
 
     name: str
     timing: Timing | None
@@ -24,7 +24,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Figure:
-    """One number that the project promises, or one that helps to understand it (no target)."""
+    """A measured value, with or without a target."""
 
     benchmark: str
     what: str
@@ -37,7 +37,7 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is reached; None without a target, without a value, or where the run cannot decide."""
+        """Whether the target is met; None without a target or a value, or if the run does not check targets."""
         if self.value is None or not self.checked or (self.at_least is None and self.at_most is None):
             return None
         return (self.at_least is None or self.value >= self.at_least) and (
@@ -61,12 +61,12 @@ class Figure:
 
 @dataclass
 class Report:
-    """What one run measured.
+    """Results of one run.
 
     Parameters
     ----------
     checks_targets : bool
-        False where the tables are too small for the targets (a quick run).
+        False for quick runs, whose datasets are too small for the targets.
     """
 
     facts: dict[str, str]
@@ -76,12 +76,12 @@ class Report:
     _benchmark: str = ""
 
     def begin(self, benchmark: str, title: str) -> None:
-        """Start a benchmark; later tables and figures belong to it."""
+        """Start a benchmark, to which later tables and figures belong."""
         self._benchmark = benchmark
         print(f"\n## {benchmark}: {title}", flush=True)
 
     def table(self, title: str, rows: Sequence[Row]) -> None:
-        """Print and keep times. The first row is tanager's; the others are compared with it by CPU time."""
+        """Print and record times. The first row is tanager's; the others are compared with it by CPU time."""
         first = rows[0].timing
         lines = [("", "wall", "CPU", "CPU / first", "")]
         for row in rows:
@@ -99,7 +99,7 @@ class Report:
         self.tables.append({"benchmark": self._benchmark, "title": title, "rows": kept})
 
     def figure(self, what: str, value: float | None, unit: str, **rest: Any) -> None:
-        """Keep a figure; `at_least` or `at_most` gives its target, `remark` a word on it."""
+        """Record a figure; `at_least` or `at_most` is its target."""
         figure = Figure(self._benchmark, what, value, unit, **{"checked": self.checks_targets, **rest})
         self.figures.append(figure)
         if not figure.target:
@@ -124,11 +124,11 @@ class Report:
 
 
 def table_for(report: Report, options: Options, benchmark: str, name: str) -> tables.CodedTable | None:
-    """Begin a benchmark of a real table, or say why it is left out."""
+    """Start a benchmark on a published dataset, or print why it is skipped and return None."""
     try:
         table = {"chess": tables.chess, "letter": tables.letter}[name]()
     except FileNotFoundError as error:
-        report.begin(benchmark, f"{name} left out: {error}")
+        report.begin(benchmark, f"{name} skipped: {error}")
         return None
     table = table.thinned(500) if options.quick else table
     report.begin(benchmark, f"{table}, one thread" if benchmark != "two threads" else str(table))
@@ -136,7 +136,7 @@ def table_for(report: Report, options: Options, benchmark: str, name: str) -> ta
 
 
 def number(value: float | None) -> str:
-    """Write three significant digits, thousands separated."""
+    """Format with three significant digits and thousands separators."""
     if value is None:
         return "n/a"
     if value == 0:
@@ -148,7 +148,7 @@ def number(value: float | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a time in the unit that suits it."""
+    """Format a time in a suitable unit."""
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "us"), (1.0, 1e3, "ms")):
         if value < limit:
             return f"{value * factor:.3g} {unit}" if value * factor < 100 else f"{value * factor:.0f} {unit}"

@@ -1,4 +1,4 @@
-"""What the suite `streams` runs in separate processes: one task, then its times and its memory as a line of JSON."""
+"""Tasks that the suite `streams` runs in separate processes: each prints its times and memory as a line of JSON."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SCHEMA = pa.schema([("class", pa.int8()), ("p0", pa.float64()), ("p1", pa.float6
 
 
 class Inside:
-    """CPU time that the threads of Python spend in calls of the core and of pyarrow."""
+    """CPU time that Python threads spend in calls of the core and of pyarrow."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.other_threads = 0.0  # all the time of threads that are not the main one
+        self.other_threads = 0.0  # total time of threads other than the main one
         self._here = threading.local()
 
     def watch_core(self) -> None:
-        """Count the core's calls that go through rows as inside, and all the time of further threads."""
+        """Count the core's row-processing calls as inside, and the total time of other threads."""
         for owner, name in (
             (_core.CountSet, "add_rows"),
             (_core.CodeBooks, "encode"),
@@ -55,7 +55,7 @@ class Inside:
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if getattr(self._here, "inside", False):  # one such call in another counts once
+            if getattr(self._here, "inside", False):  # nested calls count once
                 return function(*args, **kwargs)
             self._here.inside, start = True, time.thread_time()
             try:
@@ -67,7 +67,7 @@ class Inside:
         return call
 
     def items(self, source: Iterator[Any]) -> Iterator[Any]:
-        """Count what it takes to get items as inside."""
+        """Count the time to get items as inside."""
         following = self.timed(lambda: next(source, None))
         while (item := following()) is not None:
             yield item
@@ -91,7 +91,7 @@ def fit(folder: Path, inside: Inside) -> None:
 
 
 def copy(folder: Path, inside: Inside) -> None:  # noqa: ARG001
-    """Read what predicting reads, and write results that were there before."""
+    """Read the columns that prediction reads, and write precomputed results."""
     clf = tg.load(folder / "model.tng")
     source = BatchSource(ds.dataset(folder / "table.parquet"))
     first = next(source.open(clf.feature_names_in_.tolist()))
@@ -116,7 +116,7 @@ def predict(folder: Path, inside: Inside) -> None:
 
 
 def command(words: Sequence[str], inside: Inside) -> None:
-    """Run a command of the command line, all that it imports included."""
+    """Run a command of the command line, including its imports."""
     from tanager.classifiers._base import BaseClassifier
     from tanager.cli import main as tanager
 
@@ -139,7 +139,7 @@ def start_again() -> None:
 
 
 def main() -> None:
-    """Run the task that the command line names, or, in the present folder, the command of tanager."""
+    """Run the task that the command line names, or a tanager command in the current folder."""
     task, *words = sys.argv[1:]
     inside = Inside()
     if task == "command":
@@ -157,7 +157,7 @@ def main() -> None:
 
 
 def _share(inside: Inside, main_thread: float, cpu: float) -> float:
-    """What of the CPU time is not Python's: what neither its threads spend nor calls from them, threads of pyarrow do."""
+    """Return the share of CPU time outside of Python code: calls counted as inside, and threads of pyarrow."""
     return 1 - (main_thread + inside.other_threads - inside.seconds) / cpu
 
 

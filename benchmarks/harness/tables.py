@@ -1,6 +1,6 @@
-"""Real tables as integer codes. They are not part of the repository, but in `data` of a folder beside the clone.
+"""Published datasets as integer codes, read from `shared/data` next to the clone; they are not part of the repository.
 
-`TANAGER_SHARED` names another such folder, `TANAGER_DATA` one that has the tables themselves.
+`TANAGER_SHARED` names another folder with a folder `data`, `TANAGER_DATA` the folder of the datasets themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from benchmarks.harness.machine import ROOT
 
 @dataclass(frozen=True)
 class CodedTable:
-    """C-ordered int8 codes of the features and the class, as `workloads.sample` gives them."""
+    """C-ordered int8 codes of the features and the class, as in `workloads.sample`."""
 
     name: str
     X: NDArray[np.int8]
@@ -33,13 +33,13 @@ class CodedTable:
         return f"{self.name}, {rows:,} x {features} x {span} values, {self.y.max() + 1} classes"
 
     def thinned(self, rows: int) -> CodedTable:
-        """So many of its rows, spread evenly over the whole: a table may be sorted."""
+        """Return evenly spaced rows, because a dataset may be sorted."""
         chosen = np.linspace(0, len(self.y) - 1, min(rows, len(self.y))).astype(np.intp)
         return CodedTable(self.name, np.ascontiguousarray(self.X[chosen]), self.y[chosen])
 
 
 def folder() -> Path:
-    """Where the tables should be."""
+    """Return the folder of the datasets."""
     if own := os.environ.get("TANAGER_DATA"):
         return Path(own)
     return Path(os.environ.get("TANAGER_SHARED") or ROOT.parent / "shared") / "data"
@@ -52,7 +52,7 @@ def chess() -> CodedTable:
 
 
 def letter() -> CodedTable:
-    """Letter recognition, every feature cut into five intervals that hold about as many rows each; 26 classes."""
+    """Letter recognition: features in five bins of equal frequency, 26 classes."""
     from tanager import EqualFrequencyDiscretizer
 
     cells = read("letter")
@@ -62,33 +62,34 @@ def letter() -> CodedTable:
 
 
 def read(name: str) -> NDArray[Any]:
-    """All cells of a table as text, the class last."""
+    """Return all values of a dataset as text, the class last."""
     path = folder() / f"{name}.csv"
     if not path.is_file():
         raise FileNotFoundError(
-            f"expected the table in {path}; TANAGER_SHARED names another folder that has data/{name}.csv, "
-            f"TANAGER_DATA one that has {name}.csv"
+            f"expected the dataset {path}; set TANAGER_SHARED to a folder with data/{name}.csv, or TANAGER_DATA to one with {name}.csv"
         )
     with path.open(encoding="utf-8", newline="") as file:
         return np.array(list(csv.reader(file))[1:])
 
 
 def schema(name: str) -> dict[str, Any]:
-    """What is known of a table: its numeric columns, the values of the others and of the class, and the usual split."""
+    """Return the numeric columns of a dataset, the values of the others and of the class, and the standard split."""
     path = folder() / "schema.json"
     if not path.is_file():
         raise FileNotFoundError(
-            f"expected the tables and their schema.json in {folder()}, but there are none; TANAGER_SHARED names another folder "
-            "that has them in data, TANAGER_DATA the folder that has them itself"
+            f"expected datasets and their schema.json in {folder()}; set TANAGER_SHARED to a folder with data/schema.json, "
+            "or TANAGER_DATA to one with schema.json"
         )
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise FileNotFoundError(f"expected JSON in {path}, but: {error}") from error
+        raise FileNotFoundError(f"expected JSON in {path}: {error}") from error
     if name not in known:
-        raise FileNotFoundError(f"expected the table {name} in {folder()}, but its schema.json does not name it")
+        raise FileNotFoundError(f"expected the dataset {name} in {path}, got {', '.join(known)}")
     if "numeric" not in known[name]:
-        raise FileNotFoundError(f"expected {path} to name the numeric columns of {name}, but it does not")
+        raise FileNotFoundError(
+            f"expected the numeric columns of {name} in {path}, got only {', '.join(known[name]) or 'an empty entry'}"
+        )
     return dict(known[name])
 
 

@@ -1,4 +1,4 @@
-"""Timing: calls, contenders that take turns, one thread beside two."""
+"""Timing of calls, of contenders in turn, and of one and two threads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Timing:
 
 
 def race(contenders: Mapping[str, Callable[[], object]], repeats: int, warm_up: bool = True) -> dict[str, Timing]:
-    """Time contenders in turns: a burst of other load affects all of them alike. Returns the best of each."""
+    """Time contenders in turn, so other load affects all of them alike, and return the best of each."""
     best = {name: Timing(float("inf"), float("inf")) for name in contenders}
     for turn in range(-1 if warm_up else 0, repeats):
         for name, run in contenders.items():
@@ -40,10 +40,10 @@ def race(contenders: Mapping[str, Callable[[], object]], repeats: int, warm_up: 
 
 
 def in_a_row(run: Callable[[], object]) -> Timing:
-    """Time a call; a short one several times without a pause, and the best counts.
+    """Return the best time of a call; short calls are repeated without a pause.
 
-    The search for garbage before a call, and the other contenders, leave nothing of a short call's data in the caches.
-    As in `timeit`, garbage is therefore looked for once, before the first of them.
+    Garbage collection and the other contenders evict the data of a short call from the CPU caches. As in `timeit`, garbage is
+    therefore collected once, before the first call.
     """
     gc.collect()
     end = time.perf_counter() + _ROW_SECONDS
@@ -57,12 +57,11 @@ def in_a_row(run: Callable[[], object]) -> Timing:
 def race_when_quiet(
     single: Callable[[], object], double: Callable[[], object], limit: float
 ) -> tuple[dict[str, Timing], bool]:
-    """Times of one and two threads, and whether the machine was idle.
+    """Return the times of one and two threads, and whether the machine was idle.
 
-    A program that holds a core spoils any gain, so a look at the machine goes before every try, and the best of the
-    tries on an idle machine counts. Without any, the times are those of a busy one. Even a machine that looks idle may
-    have less to give than two cores, where another guest has one of them or both are threads of one core: a pure loop,
-    timed in the same turns, shows how much there was.
+    Another busy program would hide any speedup, so the load is checked before every try, and the best try on an idle machine
+    counts; if there is none, the best on a busy one. Even an apparently idle machine may provide less than two cores, if another
+    guest uses one or both are threads of one core: a pure loop, timed in the same turns, shows how much was available.
     """
     contenders = {
         "one thread": single,
@@ -85,8 +84,8 @@ def race_when_quiet(
 
 
 def _pure_loop(threads: int) -> None:
-    """Some milliseconds of work that needs nothing but a core, shared out among threads."""
-    # Deriving a key is a loop in a few registers, and OpenSSL runs it without Python's lock.
+    """Run some milliseconds of CPU-bound work, divided among threads."""
+    # Deriving a key needs only registers, and OpenSSL runs it without the GIL.
     work = partial(hashlib.pbkdf2_hmac, "sha256", b"pure", b"loop", _LOOP // threads)
     others = [threading.Thread(target=work) for _ in range(threads - 1)]
     for thread in others:
@@ -96,19 +95,19 @@ def _pure_loop(threads: int) -> None:
         thread.join()
 
 
-#: How long calls of a contender follow each other in its turn; a longer call comes once.
+#: Seconds of repeated calls in a contender's turn; a longer call runs once.
 _ROW_SECONDS = 0.03
 
-#: Turns of the pure loop: about as long as the shortest work it is compared with, for it is the length of a call that
-#: decides how often others come in between.
+#: Iterations of the pure loop: about as long as the shortest work it is compared with, because the length of a call
+#: determines how often other load interrupts it.
 _LOOP = 30_000
 
-#: The share of all cores that must be idle just before a try, and how many tries make a good best: other guests of the
-#: same machine, whom nothing here shows, take a core away for seconds on end.
+#: Share of all cores that must be idle before a try, and the number of tries: other guests of the same machine, which are
+#: not visible here, may occupy a core for seconds.
 _IDLE = 0.9
 _TRIES = 24
 
-#: What a pure loop gains by a second thread where there are two cores; below, there is less than that to share out.
+#: Speedup of a pure loop by a second thread on two cores; below this value, fewer cores are available.
 TWO_CORES = 1.85
 
 
@@ -118,7 +117,7 @@ def best_of(run: Callable[[], object], repeats: int, warm_up: bool = True) -> Ti
 
 
 def best_within(run: Callable[[], object], seconds: float, repeats: int) -> Timing:
-    """Time a function that may last: once, and again up to `repeats` times while `seconds` allow it."""
+    """Time a slow function: once, and up to `repeats` times within `seconds`."""
     best = in_a_row(run)
     end = time.perf_counter() + seconds - best.wall
     for _ in range(repeats - 1):
@@ -140,12 +139,12 @@ def once(run: Callable[[], object], collect: bool = True) -> Timing:
         timing = Timing(time.perf_counter() - wall, time.process_time() - cpu)
     finally:
         gc.enable()
-    del result  # freeing the answer is not part of the call
+    del result  # freeing the result is not part of the call
     return timing
 
 
 def best_call(run: Callable[[], object], seconds: float = 0.5) -> Timing:
-    """Time of one short call: batches of calls long enough for the clock, and the best batch."""
+    """Return the time of one short call, from the best of several batches long enough for the clock."""
     run()
     calls = 1
     while once(partial(_repeat, run, calls)).cpu < 2e-3:
@@ -159,7 +158,7 @@ def best_call(run: Callable[[], object], seconds: float = 0.5) -> Timing:
 
 
 def race_calls(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Timing]:
-    """Time short calls in turns, so many at a time that the clock can measure it; the best turn of each counts."""
+    """Time short calls in turn, in batches long enough for the clock; the best batch of each counts."""
     calls = {name: _calls_per_turn(run) for name, run in runs.items()}
     batches = {name: partial(_repeat, run, calls[name]) for name, run in runs.items()}
     return {name: timing.scaled(1 / calls[name]) for name, timing in race(batches, 5 * repeats).items()}

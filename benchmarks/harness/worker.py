@@ -1,6 +1,6 @@
 """Child processes: slow libraries under a time limit, and peak memory from a clean start.
 
-``python -m benchmarks.harness.worker TASK REQUEST FILE`` appends one JSON line to FILE as soon as each figure is known:
+``python -m benchmarks.harness.worker TASK REQUEST FILE`` appends one JSON line to FILE for each figure as it is measured, so
 nothing is lost when the time limit ends the process.
 """
 
@@ -28,7 +28,7 @@ Report = Callable[..., None]
 
 #: Share of the budget for fitting; the rest is for predicting.
 _FIT_SHARE = 0.75
-#: Guard against underestimating the next step.
+#: Safety factor for the estimate of the next step.
 _SAFETY = 1.2
 
 
@@ -51,13 +51,13 @@ def run_child(task: str, request: Mapping[str, Any], seconds: float) -> tuple[li
                 why = lines[-1]
         except subprocess.TimeoutExpired:
             why = f"stopped after {seconds:.0f} s"
-        # A process that is stopped may leave half a line.
+        # A terminated process may leave a partial line.
         complete = answers.read_text().rpartition("\n")[0]
         return [json.loads(line) for line in complete.splitlines()], why
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of child processes: they import the same packages as this one, with one thread."""
+    """Return the environment of child processes: the same packages, one thread."""
     paths = [str(ROOT), *(p for p in sys.path if p and Path(p) != ROOT / "benchmarks")]
     return {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
 
@@ -65,19 +65,19 @@ def child_environment() -> dict[str, str]:
 def find_program(folder: Path | None, name: str) -> Path:
     """Find a C++ benchmark program in the folder of `--programs`."""
     if folder is None:
-        raise FileNotFoundError(f"--programs DIR must say where {name} was built")
+        raise FileNotFoundError(f"{name} needs --programs DIR, its build folder")
     found = next((p for p in (folder / name, folder / "benchmarks" / "programs" / name) if p.exists()), None)
     if found is None:
-        raise FileNotFoundError(f"expected the program {name} in {folder}, found none")
+        raise FileNotFoundError(f"expected the program {name} in {folder}")
     return found
 
 
 def time_peer(request: dict[str, Any], report: Report) -> None:
-    """Fit, then predict, on ever more rows as long as the next step should still end within the budget."""
+    """Fit, then predict, on increasing numbers of rows while the estimate for the next step is within the budget."""
     work = Workload(**request["work"])
     X, y = sample(work)
     first = make(request["who"], request["model"])
-    first.fit(X[:200, :4], y[:200])  # loads whatever is loaded on first use
+    first.fit(X[:200, :4], y[:200])  # triggers lazy imports
     first.predict_proba(X[:2, :4])
 
     model = make(request["who"], request["model"])
@@ -94,11 +94,11 @@ def _climb(what: str, run: Callable[[int], object], bounds: tuple[int, int], end
     while True:
         timing = once(partial(run, rows))
         report(what=what, rows=rows, wall=timing.wall, cpu=timing.cpu)
-        # A first step in doubt about the fixed cost is a small one; then time grows along the line of two points.
+        # The first step is small because the fixed cost is unknown; then two points give a linear estimate.
         more = min(all_rows, rows * (2 if last_rows == 0 else 5))
         slope = max(timing.wall - last_wall, 0.0) / (rows - last_rows)
         expected = (timing.wall + slope * (more - rows)) * _SAFETY
-        # Two sizes are always tried: one alone cannot separate the fixed cost from the cost of rows.
+        # Two sizes are always measured: one alone cannot separate the fixed cost from the cost of rows.
         if rows == all_rows or (last_rows > 0 and time.perf_counter() + expected > end):
             return
         last_rows, last_wall = rows, timing.wall
@@ -106,10 +106,10 @@ def _climb(what: str, run: Callable[[int], object], bounds: tuple[int, int], end
 
 
 def peak_memory(request: dict[str, Any], report: Report) -> None:
-    """How much memory fit needs beyond its input."""
+    """Measure the memory of fit in addition to its input."""
     work = Workload(**request["work"])
     X, y = sample(work)
-    make(request["who"], request["model"]).fit(X[:1000], y[:1000])  # loads whatever is loaded on first use
+    make(request["who"], request["model"]).fit(X[:1000], y[:1000])  # triggers lazy imports
     model = make(request["who"], request["model"])
     peak = PeakMemory()
     with peak.watch():
@@ -121,8 +121,8 @@ TASKS = {"time_peer": time_peer, "peak_memory": peak_memory}
 
 
 def main(task: str, request: str, answers: str) -> None:
-    """Run one task and append its answers to the file."""
-    warnings.simplefilter("ignore")  # those of the other libraries; standard error is for what goes wrong
+    """Run one task and append its results to the file."""
+    warnings.simplefilter("ignore")  # warnings of other libraries; standard error is for errors
     with Path(answers).open("a", encoding="utf-8") as file:
 
         def report(**answer: Any) -> None:

@@ -1,4 +1,4 @@
-"""The tables that are measured: sampled from a known network, the same rows in every process."""
+"""The synthetic datasets: sampled from a known network, the same rows in every process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Workload:
-    """Shape of a table, and whether its features form a tree or are independent given the class."""
+    """Shape of a dataset, and whether its features form a tree or are independent given the class."""
 
     rows: int
     features: int
@@ -30,10 +30,10 @@ class Workload:
 NAIVE_BAYES = Workload(rows=1_000_000, features=30, values=4, classes=2, tree=False)
 TAN = Workload(rows=100_000, features=50, values=4, classes=3, tree=True)
 AODE = Workload(rows=100_000, features=30, values=4, classes=2, tree=True)
-# The frame of strings: as many cells as a user's table of a few hundred megabytes, arity as usual for categories.
+# The DataFrame of strings: as many values as a dataset of a few hundred megabytes, with a typical number of categories.
 STRINGS = Workload(rows=200_000, features=20, values=8, classes=2, tree=False)
 
-#: What a quick run measures instead; fewer features too, where another library's cost hardly depends on the rows.
+#: Workloads of quick runs; also with fewer features, because the cost of some libraries hardly depends on the rows.
 QUICK = {
     NAIVE_BAYES: replace(NAIVE_BAYES, rows=50_000),
     TAN: replace(TAN, rows=10_000, features=20),
@@ -43,7 +43,7 @@ QUICK = {
 
 
 def sample(work: Workload, dtype: Any = np.int8) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sample the table of a workload: C-ordered codes and class labels, both of the given integer type.
+    """Sample the dataset of a workload: C-ordered codes and class labels, both of the given integer type.
 
     Features depend on the class and, in a tree, on an earlier feature, strongly enough that the best tree is the same on
     any sample of some thousand rows. So contenders that learn the same model can be compared answer by answer.
@@ -69,6 +69,6 @@ def sample(work: Workload, dtype: Any = np.int8) -> tuple[NDArray[Any], NDArray[
 
 
 def words(n_values: int) -> NDArray[Any]:
-    """Category names of differing lengths, as real tables have; sorted in the order of the codes."""
+    """Return category names of different lengths, as in real data, sorted in the order of the codes."""
     stems = ("amber", "birch", "cobalt", "dandelion", "elm", "fig", "granite hill", "hazel", "iris", "juniper")
     return np.array([f"{stems[v % len(stems)]}-{v // len(stems)}" for v in range(n_values)], dtype=object)

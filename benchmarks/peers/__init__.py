@@ -1,7 +1,7 @@
-"""Other libraries: one plug-in module each.
+"""Other libraries: one module each.
 
-A plug-in defines ``PEER``, a :class:`Peer`, and imports its library only inside the functions that use it. Every module
-of this package is a plug-in, so a new library is one new file.
+A module defines ``PEER`` and imports its library only inside the functions that use it. Every module of this package is found
+automatically, so a new library is one new file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 
 class Contender(Protocol):
-    """What is timed: a classifier in scikit-learn's style."""
+    """A classifier in scikit-learn's style, which is timed."""
 
     def fit(self, X: NDArray[Any], y: NDArray[Any], /) -> object: ...
 
@@ -26,16 +26,16 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Peer:
-    """A library, and how to make its naive Bayes and TAN classifiers."""
+    """A library, and functions that create its naive Bayes and TAN classifiers."""
 
     name: str
     #: Module that must be importable.
     requires: str
-    #: "naive_bayes" or "tan" -> makes an unfitted classifier of the settings nearest to tanager's defaults.
+    #: "naive_bayes" or "tan" -> creates an unfitted classifier with settings close to tanager's defaults.
     models: Mapping[str, Callable[[], Contender]] = field(default_factory=dict)
     #: Slow libraries run in a child process with a time limit, on as many rows as the limit allows.
     slow: bool = True
-    #: How far its posteriors may differ from tanager's if it learns the same model; None if it learns another.
+    #: Tolerance for its posteriors if it fits the same model as tanager; None if it fits another.
     agrees_to: float | None = None
 
     def is_installed(self) -> bool:
@@ -43,18 +43,18 @@ class Peer:
 
 
 def all_peers() -> dict[str, Peer]:
-    """Every plug-in, installed or not, by the name of its module."""
+    """Return every library, installed or not, by the name of its module."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {name: importlib.import_module(f"{__name__}.{name}").PEER for name in names}
 
 
 def peers_for(model: str) -> dict[str, Peer]:
-    """The installed libraries that offer a model."""
+    """Return the installed libraries that provide a model."""
     return {name: peer for name, peer in all_peers().items() if model in peer.models and peer.is_installed()}
 
 
 def make(who: str, model: str) -> Contender:
-    """An unfitted classifier of tanager (one thread) or of a peer."""
+    """Return an unfitted classifier of tanager (one thread) or of another library."""
     if who != "tanager":
         return all_peers()[who].models[model]()
     import tanager

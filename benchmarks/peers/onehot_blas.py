@@ -1,4 +1,4 @@
-"""The floor: what good NumPy code reaches, with one-hot float32 matrices, BLAS and SciPy's spanning tree.
+"""A baseline: the speed of good NumPy code, with one-hot float32 matrices, BLAS and SciPy's spanning tree.
 
 All counts of pairs within a class are one matrix product H^T H of its one-hot rows, and BLAS is the fastest general
 machine there is for that. Written with care: rows sorted by class once, blocks that stay in the cache, the symmetric
@@ -40,7 +40,7 @@ class OneHotTan:
         return self
 
     def _count_pairs(self, X: NDArray[Any], codes: NDArray[Any], s: int, r: int) -> NDArray[Any]:
-        """Counts [class][value of u][u][value of v][v]."""
+        """Return counts [class][value of u][u][value of v][v]."""
         n = X.shape[1]
         kept = r - 1 if self._drop_last else r
         class_counts = np.bincount(codes, minlength=s)
@@ -56,7 +56,7 @@ class OneHotTan:
         return _complete(counts, class_counts) if self._drop_last else counts
 
     def _build_tables(self, pairs: NDArray[Any]) -> None:
-        """Log tables [feature][value of its parent][own value][class]; the root's rows are all alike."""
+        """Return log tables [feature][value of its parent][own value][class]; those of the root do not depend on the parent."""
         s, r, n = pairs.shape[:3]
         features = np.arange(n)
         totals = np.einsum("cafaf->cf", pairs)[:, 0]
@@ -92,7 +92,7 @@ def _complete(kept: NDArray[Any], class_counts: NDArray[Any]) -> NDArray[Any]:
     counts[:, :k, :, k] = edge
     counts[:, k, :, :k] = edge.transpose(0, 3, 1, 2)
     counts[:, k, :, k] = last[:, None, :] - edge.sum(axis=1)
-    features = np.arange(n)  # a feature with itself: only equal values meet
+    features = np.arange(n)  # a feature with itself: only equal values co-occur
     counts[:, :k, features, k, features] = 0
     counts[:, k, features, :k, features] = 0
     counts[:, k, features, k, features] = last
@@ -100,7 +100,7 @@ def _complete(kept: NDArray[Any], class_counts: NDArray[Any]) -> NDArray[Any]:
 
 
 def _best_tree(pairs: NDArray[Any]) -> NDArray[Any]:
-    """Parent of every feature in the tree of largest conditional mutual information; the root is its own parent."""
+    """Return the parent of every feature in the tree of largest conditional mutual information; the root is its own parent."""
     n = pairs.shape[2]
     singles = np.einsum("cafaf->caf", pairs)
     totals = singles[:, :, 0].sum(axis=1)
@@ -109,7 +109,7 @@ def _best_tree(pairs: NDArray[Any]) -> NDArray[Any]:
     single = _x_log_x(singles).sum(axis=(0, 1))
     information = (joint - single[:, None] - single + _x_log_x(totals).sum()) / totals.sum()
     np.fill_diagonal(information, 0.0)
-    # The tree of least cost; costs must be positive, since zero means no edge to SciPy.
+    # The minimum spanning tree; costs must be positive, because SciPy treats zero as no edge.
     costs = information.max() + 1.0 - information
     np.fill_diagonal(costs, 0.0)
     tree = minimum_spanning_tree(costs)

@@ -28,7 +28,7 @@ class _Network:
         self._names = [f"f{i}" for i in range(X.shape[1])]
         frame = pd.DataFrame(X, columns=self._names)
         frame[_CLASS] = y
-        # K2 is its name for one pseudo-count per cell.
+        # K2 means one pseudo-count per cell.
         estimator = DiscreteBayesianEstimator(prior_type="K2", n_jobs=1)
         self._model = DiscreteBayesianNetwork(self._arcs(frame)).fit(frame, estimator)
         self._classes = np.unique(y)
@@ -39,7 +39,7 @@ class _Network:
             return [(_CLASS, name) for name in self._names]
         from pgmpy.estimators import TreeSearch
 
-        # A given root spares it a pass over all pairs that only serves to choose one.
+        # A given root saves a pass over all pairs that only chooses one.
         search = TreeSearch(frame, root_node=self._names[0], n_jobs=1)
         return list(search.estimate("tan", class_node=_CLASS, show_progress=False).edges())
 

@@ -13,7 +13,7 @@ def _classifier(method: str) -> Contender:
     from pyagrum.skbn import BNClassifier
 
     pyagrum.setNumberOfThreads(1)
-    # A column with at most this many distinct values is kept as it is instead of being cut into intervals.
+    # A column with at most this many distinct values is kept instead of being discretized.
     processor = DiscreteTypeProcessor(discretizationThreshold=255)
     make: Any = BNClassifier  # has no type hints
     classifier: Contender = make(

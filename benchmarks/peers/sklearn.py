@@ -1,4 +1,4 @@
-"""scikit-learn's CategoricalNB: the naive Bayes everybody has."""
+"""scikit-learn's CategoricalNB, the most common naive Bayes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def _categorical_nb() -> Contender:
     return classifier
 
 
-# It takes the class frequencies as they are, where tanager adds a pseudo-count: a difference of the order of 1/rows.
+# It does not smooth the class frequencies, while tanager adds a pseudo-count: a difference of the order of 1/rows.
 PEER = Peer("scikit-learn CategoricalNB", "sklearn", {"naive_bayes": _categorical_nb}, slow=False, agrees_to=1e-5)

@@ -1,11 +1,11 @@
 // Times counting in the core, method by method, without Python.
 //
-//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/benchmarks --target counting
-//     build/benchmarks/benchmarks/counting [name of a shape] [repeats]
+//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/benchmarks --target benchmark_counting
+//     build/benchmarks/benchmarks/programs/benchmark_counting [name of a shape] [repeats]
 //
-// One thread is timed by its own CPU time, the best of several repeats, so a busy machine disturbs little; the speed-up
+// One thread is timed by its own CPU time, the best of several repeats, so other load has little effect; the speed-up
 // of two threads is by the wall clock and needs an idle machine. "x read" is relative to adding up the bytes of the
-// table.
+// data.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -160,6 +160,6 @@ int main(int argc, char** argv) {
       run(shape, repeats);
       found = true;
     }
-  if (!found) std::fprintf(stderr, "there is no shape called %s\n", chosen.c_str());
+  if (!found) std::fprintf(stderr, "expected the name of a shape, got %s\n", chosen.c_str());
   return found ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
-// How long prediction takes in the core: one row at a time, and batches by rows and by columns.
+// Times prediction in the core: one row at a time, and batches by rows and by columns.
 //
 //     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON
-//     cmake --build build/benchmarks --target prediction
-//     build/benchmarks/benchmarks/prediction
+//     cmake --build build/benchmarks --target benchmark_prediction
+//     build/benchmarks/benchmarks/programs/benchmark_prediction
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -19,7 +19,7 @@ using tanager::Output;
 double seconds(const auto& body, int repeats) {
   double best = 1e9;
   for (int i = 0; i < repeats; ++i) {
-    const std::clock_t start = std::clock();  // processor time: other programs do not count
+    const std::clock_t start = std::clock();  // CPU time, without other programs
     body();
     best = std::min(best, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }

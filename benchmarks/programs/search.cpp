@@ -31,13 +31,13 @@ namespace {
 
 std::size_t read_number(std::ifstream& file) {
   std::size_t number = 0;
-  if (!(file >> number)) throw std::runtime_error("the table ends too early or holds something else than numbers");
+  if (!(file >> number)) throw std::runtime_error("expected a file of integers, got too few or something else");
   return number;
 }
 
 Dataset read_table(const char* path) {
   std::ifstream file(path);
-  if (!file) throw std::runtime_error(std::string("there is no table in ") + path);
+  if (!file) throw std::runtime_error(std::string("cannot read ") + path);
   const std::size_t rows = read_number(file), features = read_number(file);
   std::vector<Column> columns;
   for (std::size_t f = 0; f <= features; ++f) {
@@ -57,7 +57,7 @@ SearchOptions options_of(const std::string& method) {
       {"k-db", SearchMethod::kHillClimb},           {"super-parent", SearchMethod::kSuperParent},
       {"forward-join", SearchMethod::kForwardJoin}, {"backward-join", SearchMethod::kBackwardJoin}};
   const auto found = methods.find(method);
-  if (found == methods.end()) throw std::runtime_error("there is no method called " + method);
+  if (found == methods.end()) throw std::runtime_error("expected a search method, got " + method);
   SearchOptions options;
   options.method = found->second;
   options.symmetric = method == "hill-climb-symmetric";
@@ -67,7 +67,7 @@ SearchOptions options_of(const std::string& method) {
 
 }  // namespace
 
-// What is counted. Not in the unnamed namespace and not inlined, so that callgrind knows it by name.
+// The measured function. It is not in the unnamed namespace and not inlined, so callgrind finds it by name.
 NOT_INLINED SearchResult measured(const Dataset& data, const SearchOptions& options, int threads) {
   const auto folds = stratified_folds(data.target(), 5, 0);
   return search_structure(data, folds, options, threads);

@@ -13,7 +13,7 @@ Benchmark = Callable[[Report, Options], None]
 #: A suite is a module of this package with `BENCHMARKS`: functions of a report and options, by name.
 SUITES = ("encoding", "counting", "predict", "structure", "parameters", "averaging", "streams", "plotting", "memory")
 
-#: Names for several benchmarks. "all" leaves out what needs valgrind and built programs.
+#: Names for several benchmarks. "all" excludes those that need valgrind and built programs.
 GROUPS = {
     "speed": ("predict.naive-bayes", "predict.tan", "predict.one-row", "counting", "encoding", "memory"),
     "search": (
@@ -28,13 +28,13 @@ LEFT_OUT = ("structure.instructions",)
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """Every benchmark by its full name, SUITE.BENCHMARK."""
+    """Return every benchmark by its full name, SUITE.BENCHMARK."""
     modules = {suite: importlib.import_module(f"{__name__}.{suite}") for suite in SUITES}
     return {f"{suite}.{name}": run for suite, module in modules.items() for name, run in module.BENCHMARKS.items()}
 
 
 def select(names: Sequence[str], only: Sequence[str] = ()) -> dict[str, Benchmark]:
-    """The benchmarks that names of groups, suites and benchmarks stand for, of these `only` those of such last names."""
+    """Return the benchmarks of groups, suites and benchmarks; `only` restricts them by the last part of their names."""
     known = benchmarks()
     found: dict[str, Benchmark] = {}
     waiting = list(names)

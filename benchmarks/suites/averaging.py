@@ -1,4 +1,4 @@
-"""AODE beside other programs, and the average over all TANs: predicting beside determinants, fitting beside TAN, growth."""
+"""AODE compared with other programs, and the average over all TANs: prediction, fitting and growth."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from benchmarks.harness.worker import child_environment
 from benchmarks.harness.workloads import AODE, Workload, sample
 from benchmarks.suites.structure import RECORDED
 
-#: R's CPU seconds for fitting and predicting the letter table.
+#: R's CPU seconds for fitting and predicting letter.
 BNCLASSIFY_LETTER = 0.47
 #: Weka 3.6.14 and scikit-bayes 1.2.1 on 100,000 x 30: seconds of fit, and rows predicted per second.
 RECORDED_SPEED = {"Weka 3.6.14": (0.118, 224_000.0), "scikit-bayes 1.2.1": (1.45, 41_000.0)}
 
 
 def aode(report: Report, options: Options) -> None:
-    """Fit and predict_proba, on a table of 26 classes and on a large one."""
+    """Fit and predict_proba, on a dataset of 26 classes and on a large one."""
     import tanager as tg
 
     def fit_and_predict(X: Any, y: Any) -> Any:
@@ -72,22 +72,22 @@ def _rows_per_second(what: str, rows_per_second: float) -> str:
     return f"{rows_per_second:,.0f} rows/s" if what == "predict_proba" else ""
 
 
-#: Those whose accuracy is checked as well; see experiments/tbma/accuracy.py.
+#: Datasets whose accuracy is checked as well; see experiments/tbma/accuracy.py.
 TABLES = (
     *("car", "nursery", "vote", "tic-tac-toe", "mushroom", "chess", "letter"),
     *("waveform-21", "soybean", "segment", "satimage"),
 )
-#: Enough to see that all works.
+#: Datasets of a quick run.
 QUICK_TABLES = ("car", "vote", "letter")
-#: Large ones, where much is asked.
+#: Large datasets, with a higher target.
 LARGE = ("chess", "letter")
-#: Rows to predict, the table's own again and again, and determinants that NumPy gets at a time.
+#: Rows to predict, by repeating those of the dataset, and determinants per NumPy call.
 ROWS, MATRICES = 20_000, 1_000
 
 
 def prediction(report: Report, options: Options) -> None:
-    """Predict class probabilities, one sum over trees for every row and class, beside as many determinants."""
-    report.begin("prediction", "predict_proba from int8 codes beside numpy.linalg.slogdet of matrices that are ready")
+    """Class probabilities, one sum over trees per row and class, compared with as many determinants."""
+    report.begin("prediction", "predict_proba from int8 codes, and numpy.linalg.slogdet of precomputed matrices")
     lines = [
         ("", "n", "classes", "method", "edges", "steps", "a row and class", "its core", "slogdet", "rows/s", "ratio")
     ]
@@ -118,11 +118,11 @@ def prediction(report: Report, options: Options) -> None:
 
 
 def many_digits(report: Report, options: Options) -> None:
-    """One determinant of as many digits as the weights are apart, beside one row and class of a prediction."""
+    """One determinant with as many digits as the weights need, compared with one row and class of a prediction."""
     import mpmath
 
     backend = f"mpmath {mpmath.__version__} on {mpmath.libmp.BACKEND}"
-    report.begin("mpmath", f"one determinant by {backend}, of the weights that were learned, beside a row and class")
+    report.begin("mpmath", f"one determinant by {backend}, of the fitted weights, and a row and class")
     lines = [("", "digits", "mpmath", "a row and class", "ratio")]
     for table in _tables(report, options):
         clf = _average(table)
@@ -138,10 +138,10 @@ def many_digits(report: Report, options: Options) -> None:
 
 
 def learning(report: Report, options: Options) -> None:
-    """A whole fit beside that of a single TAN, which needs the same counts."""
+    """Fit compared with a single TAN, which needs the same counts."""
     import tanager as tg
 
-    report.begin("learning", "a whole fit from int8 codes")
+    report.begin("learning", "fit from int8 codes")
     lines = [("", "rows", "n", "TBMATAN", "TAN", "ratio")]
     for table in _tables(report, options):
         average, single = tg.TBMATANClassifier(n_jobs=1), tg.TANClassifier(n_jobs=1)
@@ -155,7 +155,7 @@ def learning(report: Report, options: Options) -> None:
 
 
 def laplacians(n: int, times: int) -> NDArray[np.float64]:
-    """Matrices of the size that n features need, from weights that are harmless: their values do not matter here."""
+    """Return matrices of the size for n features; their values do not matter."""
     weights = np.random.default_rng(n).uniform(0.5, 2.0, (times, n, n))
     weights += weights.transpose(0, 2, 1)
     diagonal = np.einsum("kij->ki", weights)
@@ -169,7 +169,7 @@ def _tables(report: Report, options: Options) -> list[CodedTable]:
         try:
             table = cut_tables.cut(name)
         except FileNotFoundError as error:
-            report.begin(name, f"left out: {error}")
+            report.begin(name, f"skipped: {error}")
             continue
         found.append(table.thinned(500) if options.quick else table)
     return found
@@ -182,12 +182,12 @@ def _average(table: CodedTable) -> Any:
 
 
 def _repeated(X: NDArray[np.int8], rows: int) -> NDArray[np.int8]:
-    """At least so many rows: the fixed cost of a call is another matter."""
+    """Return at least this many rows, to make the fixed cost of a call negligible."""
     return np.tile(X, (math.ceil(rows / len(X)), 1))
 
 
 def _exact_laplacian(clf: Any) -> tuple[Any, Any]:
-    """The Laplacian of the learned weights without its last row and column, in a context of the digits that it needs.
+    """Return the Laplacian of the fitted weights without its last row and column, and a context with enough digits.
 
     A row multiplies every weight by a number of moderate size, which changes neither digits nor cost.
     """
@@ -212,18 +212,18 @@ def _exact_laplacian(clf: Any) -> tuple[Any, Any]:
     return context, matrix
 
 
-#: A fit and predictions of a table this wide must work; a wider one must work or say what it takes.
+#: Fit and predict must work for data this wide; for wider data they must work or raise an error that names the cost.
 WIDE, WIDER = 200, 1_000
 WIDE_ROWS, WIDE_PREDICTED = 1_000, 16
-#: Rows of which predictions are timed.
+#: Rows whose predictions are timed.
 GROWTH_ROWS = 2_000
 
 
 def growth(report: Report, options: Options) -> None:
-    """Features of which each depends on an earlier one, or on the class alone; and more and more rows of real tables."""
+    """Increasing numbers of features, each dependent on an earlier one or only on the class, and of rows of real datasets."""
     head = ("", "rows", "n", "fit", "method", "edges", "steps", "a row and class")
     for tree in (True, False):
-        kind = "each depends on an earlier one" if tree else "independent given the class, so that all edges may matter"
+        kind = "each depends on an earlier one" if tree else "independent given the class, all edges may matter"
         report.begin("growth", f"with features: {kind}; 3 values, 2 classes")
         lines: list[tuple[str, ...]] = [head]
         for n in (10, 20, 40) if options.quick else (10, 20, 40, 80, 160):
@@ -234,7 +234,7 @@ def growth(report: Report, options: Options) -> None:
         try:
             table = cut_tables.cut(name)
         except FileNotFoundError as error:
-            report.begin("growth", f"{name} left out: {error}")
+            report.begin("growth", f"{name} skipped: {error}")
             continue
         report.begin("growth", f"with rows: {table}")
         lines = [head]
@@ -261,7 +261,7 @@ def _growth_line(name: str, X: NDArray[Any], y: NDArray[Any], options: Options) 
 
 
 def wide(report: Report, options: Options) -> None:
-    """Fit and predict wide tables, each in a fresh process, and report time and memory or the error."""
+    """Fit and predict wide data, each in a fresh process, and report time and memory or the error."""
     title = f"{WIDE_ROWS:,} rows x 2 values, 2 classes: each feature depends on an earlier one, or on the class alone"
     report.begin("wide", title)
     lines = [("", "n", "fit", "predict_proba, a row", "memory beyond the table", "")]
@@ -295,11 +295,11 @@ def _wide_in_child(n: int, tree: bool) -> dict[str, Any]:
 
 
 def measure_wide(n: int, tree: bool) -> dict[str, Any]:
-    """Fit and predict one wide table, and return what it took."""
+    """Fit and predict one wide dataset, and return times and memory."""
     import tanager as tg
 
     X, y = sample(Workload(rows=WIDE_ROWS, features=n, values=2, classes=2, tree=tree))
-    tg.TBMATANClassifier(n_jobs=1).fit(X[:100, :5], y[:100]).predict_proba(X[:2, :5])  # loads what is loaded at first
+    tg.TBMATANClassifier(n_jobs=1).fit(X[:100, :5], y[:100]).predict_proba(X[:2, :5])  # triggers lazy imports
     clf = tg.TBMATANClassifier(n_jobs=1)
     peak = PeakMemory()
     with peak.watch():

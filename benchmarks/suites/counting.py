@@ -21,7 +21,7 @@ Call = Callable[[], object]
 
 
 def counting(report: Report, options: Options) -> None:
-    """All pairs in nanoseconds per row and pair; naive Bayes counts against reading the bytes."""
+    """All pairs in nanoseconds per row and pair; naive Bayes counts compared with reading the bytes."""
     from tanager import _core
 
     work = options.size(TAN)
@@ -53,7 +53,7 @@ def counting(report: Report, options: Options) -> None:
 
 
 def threads(report: Report, options: Options) -> None:
-    """Wall time of one thread over that of two, on an idle machine."""
+    """Speedup by a second thread in wall time, on an idle machine."""
     from tanager import _core
 
     work = options.size(NAIVE_BAYES)
@@ -80,25 +80,25 @@ def threads(report: Report, options: Options) -> None:
 def two_threads(
     report: Report, options: Options, name: str, single: Call, double: Call, at_least: float | None = None
 ) -> None:
-    """Report the wall time of one thread over that of two, and what a pure loop gains in the same turns.
+    """Report the wall time of one thread divided by that of two, and the speedup of a pure loop in the same turns.
 
-    A gain needs no witness. But that there was none says nothing of a machine without two cores to give, which is what
-    the pure loop shows, or of one that never was idle.
+    A speedup below the target is not conclusive if the machine was never idle, or if the pure loop shows that two cores were not
+    available.
     """
     times, idle = race_when_quiet(single, double, 20 * options.seconds)
     report.table(name, [Row(n, t) for n, t in times.items()])
     gain = times["one thread"].wall / times["two threads"].wall
     ceiling = times["pure loop, one thread"].wall / times["pure loop, two threads"].wall
-    why = "" if idle else "; the machine never was idle"
+    why = "" if idle else "; the machine was never idle"
     if idle and ceiling < TWO_CORES and at_least is not None and gain < at_least:
-        why = "; the machine never had two cores to give"
+        why = "; two cores were never available"
     remark = f"a pure loop: {ceiling:.2f} x{why}"
     checked = report.checks_targets and not why
     report.figure(f"{name}, two threads", gain, "x", checked=checked, remark=remark, at_least=at_least)
 
 
 def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:
-    """The workload as the core's Dataset, and its codes, feature after feature, with the class in the last row."""
+    """Return the workload as the core's Dataset, and its codes by feature, with the class in the last row."""
     from tanager import _core
 
     X, y = sample(work)
@@ -107,7 +107,7 @@ def _dataset(work: Workload) -> tuple[Any, NDArray[np.uint8]]:
 
 
 def _readers(table: NDArray[np.uint8]) -> dict[str, Call]:
-    """Plain reads of all bytes. Summing 8-bit numbers is slow in NumPy, which widens each; these three are not.
+    """Return functions that read all bytes. Summing 8-bit numbers is slow in NumPy, which widens them; these are fast.
 
     They are memory-bound, so the fastest of them is the fair measure of "merely reading".
     """

@@ -1,4 +1,4 @@
-"""A pandas frame of strings: what encoding costs, beside pandas' own factorize on the same columns."""
+"""A pandas DataFrame of strings: the cost of encoding, compared with pandas' factorize on the same columns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from benchmarks.peers import make
 def strings(report: Report, options: Options) -> None:
     """Encoding for fit and for predict, in both ways pandas stores strings."""
     if importlib.util.find_spec("pandas") is None:
-        report.begin("strings", "left out, since pandas is not installed")
+        report.begin("strings", "skipped: pandas is not installed")
         return
     work = options.size(STRINGS)
-    report.begin("strings", f"a pandas frame, {work}, one thread")
+    report.begin("strings", f"a pandas DataFrame, {work}, one thread")
     frame, y = string_frame(work)
     stored = {"str": frame, "object": frame.astype(object)}
-    if frame.dtypes.iloc[0] == object:  # older pandas has no other way by default
+    if frame.dtypes.iloc[0] == object:  # the default of older pandas
         del stored["str"]
     for storage, table in stored.items():
         _measure(report, storage, table, y, options.repeats)
 
 
 def string_frame(work: Workload) -> tuple[Any, Any]:
-    """Make the workload's table with words for codes, and labels that are words too."""
+    """Return the workload as a DataFrame of strings, with string labels."""
     import pandas as pd
 
     X, y = sample(work)

@@ -12,12 +12,12 @@ from benchmarks.peers import peers_for
 
 
 def memory(report: Report, options: Options) -> None:
-    """The rise of the resident memory during fit, in units of the encoded table (one byte per cell)."""
-    # One table for both models: large enough that a few stray megabytes of the interpreter do not count.
+    """Increase of the resident memory during fit, in units of the encoded data (one byte per value)."""
+    # One dataset for both models, large enough to make a few megabytes of the interpreter negligible.
     work = NAIVE_BAYES if not options.quick else NAIVE_BAYES.with_rows(200_000)
     encoded = work.rows * (work.features + 1)
-    report.begin("memory", f"fit on {work} in a fresh process; the encoded table has {encoded / 1e6:.0f} MB")
-    lines = [("", "", "beyond the input", "/ encoded table", "")]
+    report.begin("memory", f"fit on {work} in a fresh process; the encoded data has {encoded / 1e6:.0f} MB")
+    lines = [("", "", "beyond the input", "/ encoded data", "")]
     for model, title in (("naive_bayes", "naive Bayes"), ("tan", "TAN")):
         fast = {name: peer.name for name, peer in peers_for(model).items() if not peer.slow}
         for who, name in {"tanager": "tanager", **fast}.items():

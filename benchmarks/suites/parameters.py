@@ -1,4 +1,4 @@
-"""Parameter learners: from counts beside Dirichlet's smoothing, weights of features, and iterations of ELR, EM and APN."""
+"""Parameter learners: from counts compared with Dirichlet smoothing, feature weights, and iterations of ELR, EM and APN."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchmarks.harness.timing import Timing, best_within, once, race_calls
 
 Run = Callable[[], object]
 
-#: What every learner is compared with.
+#: Baseline of every learner.
 BASE = "Dirichlet"
 
 #: Learners by class, each with the structures it is measured on.
@@ -31,24 +31,24 @@ LEARNERS = {
     "ModelAveraged": ("naive",),
 }
 
-#: Those that promise to cost at most 1.2 times Dirichlet's smoothing.
+#: Learners with a target of at most 1.2 times the cost of Dirichlet smoothing.
 AS_FAST_AS_DIRICHLET = ("DataTemperature", "ModelAveraged")
 
 
 def estimates(report: Report, options: Options) -> None:
-    """Times of a fit, of all that comes after the counts, and of the tables alone, as ratios to Dirichlet's."""
+    """Times of a fit, of a model from the same counts, and of its tables alone, as ratios to Dirichlet's."""
     table = table_for(report, options, "estimates", "chess")
     if table is None:
         return
     for structure in ("naive", "tan"):
         names = [name for name, structures in LEARNERS.items() if structure in structures]
         models, tables = _from_counts(table, structure, names)
-        _beside_dirichlet(report, options, f"{structure}, fit", _fits(table, structure, names))
-        _beside_dirichlet(report, options, f"{structure}, model from the same counts", models)
-        _beside_dirichlet(report, options, f"{structure}, tables from the same counts", tables, checked=False)
+        _compare_with_dirichlet(report, options, f"{structure}, fit", _fits(table, structure, names))
+        _compare_with_dirichlet(report, options, f"{structure}, model from the same counts", models)
+        _compare_with_dirichlet(report, options, f"{structure}, tables from the same counts", tables, checked=False)
 
 
-def _beside_dirichlet(
+def _compare_with_dirichlet(
     report: Report, options: Options, what: str, runs: Mapping[str, Run], checked: bool = True
 ) -> None:
     times = race_calls(runs, options.repeats)
@@ -70,7 +70,7 @@ def _fits(table: CodedTable, structure: str, names: list[str]) -> dict[str, Run]
 
 
 def _from_counts(table: CodedTable, structure: str, names: list[str]) -> tuple[dict[str, Run], dict[str, Run]]:
-    """Calls that make a model ready to predict, and calls that only make its tables."""
+    """Return calls that create a complete model, and calls that only create its tables."""
     from tanager import _core
 
     columns = [np.ascontiguousarray(column).view(np.uint8) for column in table.X.T]
@@ -94,14 +94,14 @@ def _from_counts(table: CodedTable, structure: str, names: list[str]) -> tuple[d
     )
 
 
-#: CPU seconds that bnclassify 0.4.8 (R 4.2.2) needs for WANBIA on this table with smoothing 1, measured once.
+#: CPU seconds that bnclassify 0.4.8 (R 4.2.2) needs for WANBIA on this dataset with smoothing 1, measured once.
 R_SECONDS = 32.0
-#: What is promised, of that.
+#: The target relative to that.
 TIMES_FASTER_THAN_R = 50.0
 
 
 def weights(report: Report, options: Options) -> None:
-    """Times of fits, and the conditional log-likelihood that they reach."""
+    """Fit times, and the conditional log-likelihood reached."""
     import tanager as tg
     from tanager import parameters as pr
 
@@ -124,20 +124,20 @@ def weights(report: Report, options: Options) -> None:
         report.figure(f"{name}, times faster than R", R_SECONDS / times[name].cpu, "x", at_least=TIMES_FASTER_THAN_R)
 
 
-#: Rows of letter that its usual split learns from.
+#: Training rows of letter in its standard split.
 LETTER_ROWS = 15_000
-#: The share of cells that is removed from chess.
+#: Share of values removed from chess.
 MISSING = 0.25
-#: Rows of chess that other libraries get: pyAgrum needs a second for every two hundred, pgmpy for every five.
+#: Rows of chess for other libraries: pyAgrum processes two hundred per second, pgmpy five.
 AGRUM_ROWS, PGMPY_ROWS = 400, 10
-#: pgmpy's EM drops rows with missing values, unless whole features are missing: every fourth is, which is as many values.
+#: pgmpy's EM drops rows with missing values unless a feature is missing everywhere: every fourth is, for the same share.
 LATENT = 4
-#: How much faster than other libraries EM promises to be, and how much slower than scikit-learn logistic regression may be.
+#: Targets: speed of EM relative to other libraries, and time of ELR relative to scikit-learn's logistic regression.
 TIMES_FASTER_EM, MOST_TIMES_REGRESSION = 100.0, 2.0
 
 
 def elr(report: Report, options: Options) -> None:
-    """Iterations of both climbs on a tree over letter."""
+    """Iterations of both optimizers on a tree over letter."""
     table = table_for(report, options, "ELR on letter", "letter")
     if table is None:
         return
@@ -155,8 +155,8 @@ def elr(report: Report, options: Options) -> None:
 
 
 def expectation(report: Report, options: Options) -> None:
-    """EM and APN on a tree over chess, of which a quarter of the cells was removed."""
-    table = table_for(report, options, "EM on chess with missing cells", "chess")
+    """EM and APN on a tree over chess, with a quarter of the values removed."""
+    table = table_for(report, options, "EM on chess with missing values", "chess")
     if table is None:
         return
     X = np.where(np.random.default_rng(0).random(table.X.shape) < MISSING, np.int8(-1), table.X)
@@ -168,13 +168,13 @@ def expectation(report: Report, options: Options) -> None:
         rows.append(Row(name.upper(), timing, f"{n_rows / timing.cpu:,.0f} rows/s"))
         report.figure(f"{name.upper()}, rows per second and iteration", n_rows / timing.cpu, "rows/s")
     report.table("TAN, one iteration", rows)
-    _beside_peer(report, options, "pyagrum", _agrum, CodedTable("chess", X, table.y), parents)
+    _compare_with(report, options, "pyagrum", _agrum, CodedTable("chess", X, table.y), parents)
     X = table.X.copy()
     X[:, ::LATENT] = -1
-    _beside_peer(report, options, "pgmpy", _pgmpy, CodedTable("chess", X, table.y), parents)
+    _compare_with(report, options, "pgmpy", _pgmpy, CodedTable("chess", X, table.y), parents)
 
 
-def _beside_peer(
+def _compare_with(
     report: Report,
     options: Options,
     who: str,
@@ -192,7 +192,7 @@ def _beside_peer(
     theirs, n_rows = task(table, parents, sizes)
     share = float((table.X < 0).mean())
     report.table(
-        f"{who}, one iteration, per row; {100 * share:.0f} % of the cells missing",
+        f"{who}, one iteration, per row; {100 * share:.0f} % of the values missing",
         [Row("tanager", own, f"{len(table.y):,} rows"), Row(who, theirs, f"{n_rows} of them")],
     )
     report.figure(
@@ -213,7 +213,7 @@ def regression(report: Report, options: Options) -> None:
         hot = OneHotEncoder(sparse_output=False).fit_transform(X)
         rival = LogisticRegression(C=np.inf, tol=1e-4, max_iter=100)
         theirs = best_within(partial(_quiet, rival.fit, hot, y), options.seconds * 10, 3)
-        with np.errstate(divide="ignore"):  # classes without any probability
+        with np.errstate(divide="ignore"):  # classes with probability zero
             goal = float(rival.predict_log_proba(hot)[np.arange(len(y)), y].sum())
         dataset = _dataset(X, y)
         rows = [Row("LogisticRegression", theirs, f"{int(rival.n_iter_[0])} iterations, CLL {goal:.2f}")]
@@ -247,7 +247,7 @@ def _quiet(call: Callable[..., Any], *given: Any) -> Any:
 
 
 def _dataset(X: NDArray[np.int8], y: NDArray[np.int8], sizes: list[int] | None = None) -> Any:
-    """All columns as codes; -1 is a missing value, which is 255 without a sign."""
+    """Return all columns as codes; a missing value is -1, which is 255 as an unsigned integer."""
     columns = [np.ascontiguousarray(column).view(np.uint8) for column in X.T]
     sizes = sizes or [int(column.max()) + 1 for column in X.T]
     return _core().Dataset(columns, sizes, np.ascontiguousarray(y).view(np.uint8), int(y.max()) + 1)
@@ -258,7 +258,7 @@ def _tree(dataset: Any) -> Any:
 
 
 def _iterations(fit: Callable[..., Any], options: Options, n_iter: int = 20) -> Timing:
-    """Time of one iteration: that of many, less what is done but once."""
+    """Return the time of one iteration: that of many, minus the fixed cost."""
     start = best_within(partial(fit, max_iter=0), options.seconds, 5)
     done = len(fit(max_iter=n_iter, tol=0.0)["training"]) - 1
     whole = best_within(partial(fit, max_iter=n_iter, tol=0.0), options.seconds * 5, 5)
@@ -271,13 +271,13 @@ def _naive(dataset: Any, n_iter: int, optimizer: str) -> Any:
 
 
 def _iterations_to(dataset: Any, goal: float, optimizer: str) -> int:
-    """The first iteration that is as good as the goal."""
+    """Return the first iteration that reaches the goal."""
     values = _naive(dataset, 500, optimizer)["training"]
     return int(np.argmax(values >= goal)) if values[-1] >= goal else len(values) - 1
 
 
 def _agrum(table: CodedTable, parents: Any, sizes: list[int]) -> tuple[Timing, int]:  # noqa: ARG001
-    """Time per row and iteration of pyAgrum's EM on the same cells of fewer rows, and how many."""
+    """Return the time per row and iteration of pyAgrum's EM on fewer rows, and their number."""
     import pyagrum as gum
 
     gum.setNumberOfThreads(1)
@@ -309,7 +309,7 @@ def _agrum(table: CodedTable, parents: Any, sizes: list[int]) -> tuple[Timing, i
 
 
 def _pgmpy(table: CodedTable, parents: Any, sizes: list[int]) -> tuple[Timing, int]:
-    """The same for pgmpy; features that are missing everywhere are its latent ones."""
+    """Return the same for pgmpy; features that are missing everywhere are its latent variables."""
     import logging
 
     import pandas as pd

@@ -1,4 +1,4 @@
-"""How long plots of networks take, drawn and saved."""
+"""Times to plot and save networks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = (40, 100)
 
 
 def make_table(n_features: int, n_rows: int = 2000) -> tuple[Any, np.ndarray]:
-    """A table in which every feature depends on the class and on one of those before it."""
+    """Return a dataset in which every feature depends on the class and on an earlier feature."""
     import pandas as pd
 
     draw = np.random.RandomState(0)
@@ -33,7 +33,7 @@ def make_table(n_features: int, n_rows: int = 2000) -> tuple[Any, np.ndarray]:
 def networks(report: Report, options: Options) -> None:
     """Networks of several kinds and sizes, without and with their tables."""
     if missing := [name for name in ("matplotlib", "pandas") if importlib.util.find_spec(name) is None]:
-        report.begin("plotting", f"left out, since {' and '.join(missing)} cannot be imported")
+        report.begin("plotting", f"skipped: {' and '.join(missing)} cannot be imported")
         return
     import matplotlib as mpl
 
@@ -41,7 +41,7 @@ def networks(report: Report, options: Options) -> None:
 
     mpl.use("Agg")
     sizes = SIZES[:1] if options.quick else SIZES
-    report.begin("plotting", "networks drawn and saved as PNG")
+    report.begin("plotting", "networks plotted and saved as PNG")
     tables = {n: make_table(n) for n in sizes}
     _save(tg.TANClassifier().fit(*make_table(3)), bars=False)  # loads matplotlib's fonts
     kinds: dict[str, Any] = {
@@ -55,7 +55,7 @@ def networks(report: Report, options: Options) -> None:
         for name, clf in kinds.items():
             clf.fit(X, y)
             for bars in (False, True):
-                # The best, since other programs only add to it.
+                # The minimum, because other programs only add to it.
                 timing = best_of(partial(_save, clf, bars), 3, warm_up=False)
                 rows.append(Row(f"{name}{', with tables' if bars else ''}", timing))
         report.table(f"{n} features", rows)

@@ -1,4 +1,4 @@
-"""Naive Bayes and TAN end to end, as a user calls them, beside other libraries."""
+"""Naive Bayes and TAN end to end, as called by users, compared with other libraries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from benchmarks.harness.workloads import NAIVE_BAYES, TAN, Workload, sample
 from benchmarks.peers import Contender, make, peers_for
 from benchmarks.peers.onehot_blas import OneHotTan
 
-#: Weka 3.6.14's TAN on this table, measured once on other hardware: an order of magnitude, not a race.
+#: Seconds of Weka 3.6.14's TAN on this dataset, measured once on other hardware: an order of magnitude.
 WEKA_TAN_FIT = 4.8
-#: The share of cells that is removed from chess, and rows with missing values that are to be predicted in a second.
+#: Share of values removed from chess, and the target in rows per second.
 MISSING, PREDICTED = 0.25, 300_000
 
 
 def naive_bayes(report: Report, options: Options) -> None:
-    """Fit and predict_proba against CategoricalNB."""
+    """Fit and predict_proba compared with CategoricalNB."""
     work = options.size(NAIVE_BAYES)
     report.begin("naive Bayes", f"{work}, one thread")
     X, y = sample(work)
@@ -40,7 +40,7 @@ def naive_bayes(report: Report, options: Options) -> None:
         report.figure(f"{what}, times faster than CategoricalNB", ratio, "x", at_least=target)
     _agreement(report, models, X)
 
-    # CategoricalNB works in 64-bit integers: from int8 it has to convert, from int64 it does not.
+    # CategoricalNB works on 64-bit integers: it converts int8, but not int64.
     X, y = sample(work, np.int64)
     times, _ = _race_fast("naive_bayes", X, y, max(2, options.repeats // 2))
     for what in ("fit", "predict_proba"):
@@ -49,11 +49,11 @@ def naive_bayes(report: Report, options: Options) -> None:
 
 
 def tan(report: Report, options: Options) -> None:
-    """Fit against one-hot BLAS and the libraries, and predict_proba in rows per second."""
+    """Fit compared with one-hot BLAS and other libraries, and predict_proba in rows per second."""
     work = options.size(TAN)
     report.begin("TAN", f"{work}, one thread")
     X, y = sample(work)
-    # The floor once more, with a trick that few would write: informative, without a target.
+    # The baseline again with an unusual optimization: for information, without a target.
     extra = {"the same, last value by subtraction": OneHotTan(drop_last=True)}
     times, models = _race_fast("tan", X, y, options.repeats, extra)
     slow = _time_slow("tan", work, options)
@@ -103,10 +103,10 @@ def one_row(report: Report, options: Options) -> None:
 
 
 def missing_values(report: Report, options: Options) -> None:
-    """Rows of chess with a quarter of the cells removed, predicted by a tree; the holes are summed out."""
+    """Rows of chess with a quarter of the values removed, predicted by a tree; missing values are marginalized."""
     import tanager as tg
 
-    table = table_for(report, options, "prediction with missing cells", "chess")
+    table = table_for(report, options, "prediction with missing values", "chess")
     if table is None:
         return
     X = np.where(np.random.default_rng(0).random(table.X.shape) < MISSING, np.nan, table.X)
@@ -115,11 +115,11 @@ def missing_values(report: Report, options: Options) -> None:
     timing = best_within(partial(clf.predict_proba, many), options.seconds * 5, 3)
     speed = len(many) / timing.cpu
     report.table("TAN, predict_proba from floats with NaN", [Row("tanager", timing, f"{len(many):,} rows")])
-    report.figure("TAN, a quarter of the cells missing", speed, "rows/s", at_least=PREDICTED)
+    report.figure("TAN, a quarter of the values missing", speed, "rows/s", at_least=PREDICTED)
 
 
 def _seconds_inside(fitted: Any, row: NDArray[Any]) -> float | None:
-    """Seconds of one call of the C++ predictor, timed inside C++, where the extension offers that."""
+    """Return the seconds of one call of the C++ predictor, timed inside C++, if the extension supports it."""
     hook = getattr(getattr(fitted, "_predictor", None), "seconds_per_row", None)
     if hook is None:
         return None
@@ -127,7 +127,7 @@ def _seconds_inside(fitted: Any, row: NDArray[Any]) -> float | None:
 
 
 def _seconds_of_program(folder: Path, label: str) -> float | None:
-    """The same from the benchmark program that prints "LABEL  ns-per-row ..." for several models."""
+    """Return the same from the benchmark program, which prints "LABEL  ns-per-row ..." for several models."""
     try:
         program = find_program(folder, "benchmark_prediction")
     except FileNotFoundError:
@@ -140,7 +140,7 @@ def _seconds_of_program(folder: Path, label: str) -> float | None:
 def _race_fast(
     model: str, X: NDArray[Any], y: NDArray[Any], repeats: int, extra: Mapping[str, Contender] | None = None
 ) -> tuple[dict[tuple[str, str], Timing], dict[str, Contender]]:
-    """Times of tanager and the fast libraries by (name, "fit" or "predict_proba"), and the fitted models."""
+    """Return times of tanager and the fast libraries by (name, "fit" or "predict_proba"), and the fitted models."""
     models: dict[str, Contender] = {"tanager": make("tanager", model)}
     for name, peer in peers_for(model).items():
         if not peer.slow:
@@ -153,12 +153,12 @@ def _race_fast(
 
 
 def _time_slow(model: str, work: Workload, options: Options) -> dict[tuple[str, str], tuple[Timing | None, str]]:
-    """Times of the slow libraries, extrapolated to all rows, with a remark on how."""
+    """Return times of the slow libraries, extrapolated to all rows, with remarks."""
     times: dict[tuple[str, str], tuple[Timing | None, str]] = {}
     for name, peer in peers_for(model).items():
         if peer.slow:
             request = {"who": name, "model": model, "work": asdict(work), "seconds": options.peer_seconds}
-            # Starting Python, importing the peer and sampling the table come on top; so may one misjudged step.
+            # Additional time for starting Python, imports, sampling, and one underestimated step.
             answers, why = run_child("time_peer", request, options.peer_seconds * 1.5 + 30)
             for what, key in (("fit", "fit"), ("predict", "predict_proba")):
                 points = [(a["rows"], Timing(a["wall"], a["cpu"])) for a in answers if a["what"] == what]
@@ -167,7 +167,7 @@ def _time_slow(model: str, work: Workload, options: Options) -> dict[tuple[str, 
 
 
 def _at_rows(rows: int, points: list[tuple[int, Timing]]) -> tuple[Timing, str]:
-    """Time at all rows, on the line through the two largest sizes measured; the fixed part is not scaled up."""
+    """Return the time for all rows, extrapolated linearly from the two largest sizes."""
     last_rows, last = points[-1]
     if last_rows == rows:
         return last, ""
@@ -200,7 +200,7 @@ def _tables(
 
 
 def _agreement(report: Report, models: dict[str, Contender], X: NDArray[Any]) -> None:
-    """Libraries that fit the same model must give the same posteriors, or the race means nothing."""
+    """Check that libraries that fit the same model have the same posteriors."""
     own = models["tanager"].predict_proba(X[:10_000])
     limits = {peer.name: peer.agrees_to for kind in ("naive_bayes", "tan") for peer in peers_for(kind).values()}
     for name, model in models.items():

@@ -1,7 +1,7 @@
-"""Parquet to model and Parquet to Parquet, beside pyarrow that merely reads and writes.
+"""Parquet to model and Parquet to Parquet, compared with pyarrow reading and writing the same data.
 
-The table is made in a temporary folder, row group by row group, and removed in the end. Every measurement is a process of
-its own, since what counts is its peak of resident memory, interpreter and libraries included.
+The file is written to a temporary folder, row group by row group, and removed afterwards. Every measurement runs in a separate
+process, because it includes the peak resident memory of interpreter and libraries.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ N_FEATURES = 20
 N_VALUES = 4
 NAMES = [f"f{i}" for i in range(N_FEATURES)]
 ROW_GROUP = 500_000
-#: So many different row groups are drawn; further ones repeat them.
-DRAWN_GROUPS = 8
+#: Number of different row groups; further ones repeat them.
+DISTINCT_GROUPS = 8
 
 
 def parquet(report: Report, options: Options) -> None:
@@ -39,18 +39,18 @@ def parquet(report: Report, options: Options) -> None:
 
 
 def make_parquet(path: Path, rows: int, kind: str) -> None:
-    """Write a table whose features depend on the class and on the feature before."""
+    """Write a dataset whose features depend on the class and on the previous feature."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    groups = [_draw_group(seed, kind) for seed in range(min(DRAWN_GROUPS, -(-rows // ROW_GROUP)))]
+    groups = [_sample_group(seed, kind) for seed in range(min(DISTINCT_GROUPS, -(-rows // ROW_GROUP)))]
     with pq.ParquetWriter(path, groups[0].schema) as writer:
         for i, begin in enumerate(range(0, rows, ROW_GROUP)):
             table: pa.Table = groups[i % len(groups)]
             writer.write_table(table.slice(0, rows - begin), row_group_size=ROW_GROUP)
 
 
-def _draw_group(seed: int, kind: str) -> Any:
+def _sample_group(seed: int, kind: str) -> Any:
     import pyarrow as pa
 
     rng = np.random.default_rng(seed)
@@ -102,13 +102,13 @@ def measure(report: Report, folder: Path, rows: int, kind: str) -> None:
 TASKS = {
     "read": "pyarrow reads all columns",
     "fit": "TANClassifier().fit_stream",
-    "tanager fit": "tanager fit, the start of Python included",
+    "tanager fit": "tanager fit, including the start of Python",
     "copy": "pyarrow reads the features, writes class and probabilities",
     "predict": "predict_stream, written to Parquet",
-    "tanager predict": "tanager predict, the start of Python included",
+    "tanager predict": "tanager predict, including the start of Python",
 }
 
-#: The command line's side of it, as users type it.
+#: The same tasks on the command line.
 COMMANDS = {
     "tanager fit": "fit table.parquet --class class --structure tan --threads 2 --output command.tng",
     "tanager predict": "predict command.tng table.parquet --threads 2 --output command.parquet",
@@ -128,7 +128,7 @@ def _command(task: str, folder: Path) -> dict[str, Any]:
     if child.returncode:
         raise RuntimeError(f"{task} failed with exit code {child.returncode}")
     wall = time.perf_counter() - start
-    # Where the time goes is found out in a separate run, since that takes time, too.
+    # Profiling takes time itself, so it is a separate run.
     share = _child(["command", *COMMANDS[task].split()], folder)["share"]
     return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss * 1024, "share": share}
 
@@ -136,7 +136,7 @@ def _command(task: str, folder: Path) -> dict[str, Any]:
 def _child(words: Sequence[str], folder: Path) -> dict[str, Any]:
     """Run a task of `stream_tasks` in the folder."""
     command = [sys.executable, "-m", "benchmarks.harness.stream_tasks", *words]
-    # pyarrow takes as many threads as OMP_NUM_THREADS says, and here it shall have them all.
+    # pyarrow uses OMP_NUM_THREADS threads; here it may use all cores.
     environment = {k: v for k, v in child_environment().items() if k not in ONE_THREAD}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

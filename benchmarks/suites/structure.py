@@ -1,4 +1,4 @@
-"""Structure search and cross-validation beside R's bnclassify; trees by conditional likelihood beside Chow-Liu's."""
+"""Structure search and cross-validation compared with R's bnclassify, and AcllTree compared with ChowLiu."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchmarks.harness.timing import Timing, best_within, race_calls
 from benchmarks.harness.worker import find_program
 from benchmarks.suites.counting import two_threads
 
-#: Settings of all of R's runs: five folds, at least one percent gained per step, Laplace's smoothing.
+#: Settings of R's runs: five folds, a gain of at least one percent per step, Laplace smoothing.
 SETTINGS: dict[str, Any] = {"cv": 5, "epsilon": 0.01, "alpha": 1.0}
 
 RECORDED = "constant, recorded elsewhere"
@@ -29,7 +29,7 @@ RECORDED = "constant, recorded elsewhere"
 
 @dataclass(frozen=True)
 class Search:
-    """A search as the papers name it, the learner that makes it, and R's CPU seconds on a table, if recorded."""
+    """A search as named in the papers, its learner, and R's recorded CPU seconds by dataset."""
 
     name: str
     learner: str
@@ -46,22 +46,22 @@ SEARCHES = (
     Search("wrapper k-DB", "HillClimb", {"max_parents": 2}, {"chess": 36.0, "letter": 30.0}),
 )
 
-#: R's CPU seconds of ten-fold cross-validation of TAN, structure relearned in every fold.
+#: R's CPU seconds of ten-fold cross-validation of TAN, with the structure fitted in every fold.
 CROSS_VALIDATION = {"chess": 2.6, "letter": 3.0}
 
 
 def chess(report: Report, options: Options) -> None:
-    """The searches in a table of many features and two classes."""
+    """Searches on a dataset with many features and two classes."""
     _searches(report, options, "chess", at_least=500)
 
 
 def letter(report: Report, options: Options) -> None:
-    """The searches in a table of many rows and 26 classes."""
+    """Searches on a dataset with many rows and 26 classes."""
     _searches(report, options, "letter", at_least=60)
 
 
 def cross_validation(report: Report, options: Options) -> None:
-    """Ten-fold cross-validation of TAN, structure and all."""
+    """Ten-fold cross-validation of TAN, including its structure."""
     from tanager import TANClassifier
     from tanager.evaluation import cross_validate
 
@@ -73,16 +73,16 @@ def cross_validation(report: Report, options: Options) -> None:
         for scoring in (("accuracy",), ("accuracy", "log_loss")):
             run = partial(cross_validate, TANClassifier(n_jobs=1), table.X, table.y, scoring=scoring, random_state=0)
             row = Row("tanager", best_within(run, 20 * options.seconds, 3 * options.repeats))
-            # R reports the accuracy and nothing else.
+            # R reports only the accuracy.
             recorded = seconds if len(scoring) == 1 else None
             _compare(report, f"{what}: {', '.join(scoring)}", row, recorded, at_least=200)
 
 
 def wide(report: Report, options: Options) -> None:
-    """A hill climb of 20 steps among 2,000 features: four million arcs to choose from."""
+    """Hill climbing with 20 steps over 2,000 features: four million candidate arcs."""
     rows, features = 500, 200 if options.quick else 2_000
     report.begin("wide", f"a hill climb of 20 steps, {rows} x {features:,} x 2 values, 2 classes, one thread")
-    # Noise all over: no search can reach an accuracy of one, where it would stop.
+    # Only noise: no search reaches an accuracy of one, where it would stop.
     rng = np.random.default_rng(7)
     X, y = rng.integers(0, 2, (rows, features), dtype=np.int8), rng.integers(0, 2, rows, dtype=np.int8)
     run = partial(fitted, "HillClimb", X, y, **{**SETTINGS, "epsilon": 0.0, "max_steps": 20})
@@ -101,7 +101,7 @@ def search_threads(report: Report, options: Options) -> None:
 
 
 def fitted(learner: str, X: Any, y: Any, n_jobs: int = 1, **settings: Any) -> Any:
-    """A classifier whose structure was found by a learner of `tanager.structure`."""
+    """Return a classifier fitted with a learner of `tanager.structure`."""
     import tanager as tg
 
     structure = getattr(tg.structure, learner)(**settings)
@@ -120,7 +120,7 @@ def _searches(report: Report, options: Options, name: str, at_least: float) -> N
 
 
 def _measure(run: Callable[[], Any], options: Options) -> tuple[Timing, str]:
-    """The time of a fit, and what it found."""
+    """Return the time of a fit and its result."""
     clf = run()
     steps = len(clf.search_trace_) - 1
     arcs = len(clf.network_.feature_arcs)
@@ -130,7 +130,7 @@ def _measure(run: Callable[[], Any], options: Options) -> tuple[Timing, str]:
 
 def _compare(report: Report, what: str, row: Row, recorded: float | None, at_least: float) -> None:
     rows = [row]
-    if recorded is not None and report.checks_targets:  # R's seconds are those of the whole table
+    if recorded is not None and report.checks_targets:  # R's seconds are for all rows
         rows.append(Row("bnclassify 0.4.8", Timing(recorded, recorded), RECORDED))
     report.table(what, rows)
     if row.timing and recorded is not None:
@@ -138,7 +138,7 @@ def _compare(report: Report, what: str, row: Row, recorded: float | None, at_lea
         report.figure(f"{what}, times faster than bnclassify", ratio, "x", at_least=at_least, remark=RECORDED)
 
 
-#: What the program can run, as it is named there.
+#: Names of the searches in the program.
 PROGRAM_METHODS = {
     "TAN-HC": "hill-climb-symmetric",
     "TAN-HC, both directions": "hill-climb",
@@ -150,7 +150,7 @@ PROGRAM_METHODS = {
 
 
 def instructions(report: Report, options: Options) -> None:
-    """Millions of instructions of every search on both tables."""
+    """Millions of instructions of every search on both datasets."""
     for name in ("chess", "letter"):
         table = table_for(report, options, "instructions", name)
         if table is None:
@@ -158,7 +158,7 @@ def instructions(report: Report, options: Options) -> None:
         try:
             counts = _all_instructions(options.programs, table)
         except OSError as error:
-            print(f"  left out: {error}")
+            print(f"  skipped: {error}")
             return
         for what, count in counts.items():
             report.figure(f"{what}, {name}, in the core", count / 1e6, "million instructions")
@@ -179,7 +179,7 @@ def _all_instructions(programs: Path | None, table: CodedTable) -> dict[str, int
 
 
 def _instructions_of(valgrind: str, command: list[str]) -> int:
-    """Instructions inside the function `measured` of the program, and whatever it calls."""
+    """Return the instructions of the function `measured` of the program, including its callees."""
     options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=measured*"]
     done = subprocess.run([valgrind, *options, *command], capture_output=True, text=True, check=False)
     found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
@@ -189,19 +189,19 @@ def _instructions_of(valgrind: str, command: list[str]) -> int:
 
 
 def write_table(table: CodedTable, path: Path) -> None:
-    """Write what benchmark_search reads: the sizes, then every column with its number of values, the class last."""
+    """Write the input of benchmark_search: the sizes, then every column with its number of values, the class last."""
     rows, features = table.X.shape
     columns = [[int(column.max()) + 1, *column.tolist()] for column in (*table.X.T, table.y)]
     lines = [" ".join(map(str, numbers)) for numbers in ([rows, features], *columns)]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-#: AcllTree promises to cost at most so many times what ChowLiu costs.
+#: Target for the time of AcllTree relative to ChowLiu.
 MOST_TIMES_CHOW_LIU = 1.5
 
 
 def acll_tree(report: Report, options: Options) -> None:
-    """Times of AcllTree under both assumptions, as ratios to ChowLiu's."""
+    """Times of AcllTree under both assumptions, relative to ChowLiu."""
     for name in ("chess", "letter"):
         table = table_for(report, options, "AcllTree against ChowLiu", name)
         if table is not None:

@@ -363,13 +363,13 @@ def test_errors_are_reported_before_anything_runs(tmp_path, monkeypatch) -> None
         main([*start, "--jobs", "0"])
     assert not list(tmp_path.rglob("*.json*"))[1:]  # except schema.json
     (tmp_path / "data" / "schema.json").write_text('{"car": {}}', encoding="utf-8")
-    with pytest.raises(SystemExit, match="to name the numeric columns of car"):
+    with pytest.raises(SystemExit, match="expected the numeric columns of car"):
         main([*start, "--only", "car", "--jobs", "1"])
     (tmp_path / "data" / "schema.json").write_text('{"car": ', encoding="utf-8")
     with pytest.raises(SystemExit, match="expected JSON in"):
         main([*start, "--only", "car", "--jobs", "1"])
     monkeypatch.setenv("TANAGER_DATA", str(tmp_path / "none"))
-    with pytest.raises(SystemExit, match=r"expected the tables and their schema\.json in .*none, but there are none"):
+    with pytest.raises(SystemExit, match=r"expected datasets and their schema\.json in .*none"):
         main(["elr", "--quick", "--cache", str(tmp_path / "cache")])
 
 
@@ -414,8 +414,8 @@ def test_data_names_another_folder_of_datasets(tmp_path, monkeypatch) -> None:
     with pytest.raises(SystemExit, match=r"expected a folder with datasets and their schema\.json"):
         main(["bnc", "--data", str(tmp_path)])
     for experiment, message in (
-        ("beyond", r"expected the table in .*adult\.csv"),
-        ("elr", r"but its schema\.json does not"),
+        ("beyond", r"expected the dataset .*adult\.csv"),
+        ("elr", r"expected the dataset .* in .*schema\.json, got car, vote"),
     ):
         with pytest.raises(SystemExit, match=message):
             main([experiment, "--data", str(tmp_path / "first"), "--cache", str(tmp_path / "cache")])
@@ -443,7 +443,9 @@ def test_the_first_of_equally_good_iterations() -> None:
     part = Part("elr_figures", "equal 4", elr_figures.methods("equal 4", 0.0), (2,), settings=(("rows", 400),))
     found = {method: value for method, _, _, value in elr_figures.work(part)}
     assert tuple(found) == ("OFE", elr_figures.ELR, elr_figures.FIRST, elr_figures.OWN)
-    assert found[elr_figures.ELR] < found[elr_figures.FIRST]  # four of five folds do not distinguish the first from the others
+    assert (
+        found[elr_figures.ELR] < found[elr_figures.FIRST]
+    )  # four of five folds do not distinguish the first from the others
     assert elr_figures.FIRST not in elr_figures.methods("equal 4", 0.5)
 
 

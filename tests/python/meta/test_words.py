@@ -1,5 +1,5 @@
-"""Words that CONTRIBUTING.md replaces do not come back: in docstrings, messages, guides, public headers, bindings and the command
-line."""
+"""Words that CONTRIBUTING.md replaces do not come back: in docstrings, messages, guides, public headers, bindings, the command line,
+experiments and benchmarks."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ WORDS = {
 }
 PATTERN = re.compile("|".join(rf"\b(?:{words})\b" for words in WORDS), re.IGNORECASE)
 
-#: The glossary itself, pages that programs write (from the results of the experiments and from docstrings), and the names of
-#: settings in old model files.
-EXCEPT = ("CONTRIBUTING.md", "docs/reproduction.md", "docs/api/", "python/tanager/_model_file.py")
+#: The glossary itself, pages generated from docstrings, and the names of settings in old model files.
+EXCEPT = ("CONTRIBUTING.md", "docs/api/", "python/tanager/_model_file.py")
 
 
 def python_texts(path: Path) -> list[str]:
-    """The docstrings and messages of a module: every string that is not a name."""
+    """The docstrings and messages of a module, without names in backquotes."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return [re.sub(r"`+[^`\n]*`+", "", text) for text in found]
 
 
 def markdown_text(path: Path) -> str:
@@ -79,10 +79,11 @@ def found_in(text: str) -> list[str]:
 
 
 def files() -> list[Path]:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    sources = [*(ROOT / "cpp").rglob("*.[ch]pp"), *(ROOT / "python" / "bindings").glob("*.[ch]pp")]
-    modules = [*(ROOT / "python" / "tanager").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]
-    every = [*modules, *pages, *sources]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *(ROOT / "docs").rglob("*.md")]
+    native = [path for folder in ("cpp", "python/bindings", "benchmarks") for path in (ROOT / folder).rglob("*.[ch]pp")]
+    folders = ("python/tanager", "docs", "experiments", "benchmarks")
+    modules = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    every = [*modules, *pages, *native]
     return sorted(path for path in every if not path.relative_to(ROOT).as_posix().startswith(EXCEPT))
 
 
