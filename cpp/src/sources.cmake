@@ -20,7 +20,7 @@ add_stage(tanager_predict csv records.cpp rows.cpp write.cpp)
 # All else: data sets, counting, learning, evaluation.
 add_stage(tanager data dataset.cpp discretize_apply.cpp discretize_column.cpp discretize_mdl.cpp
           discretize_unsupervised.cpp encode_arrow.cpp encode_codebook.cpp encode_distinct.cpp encode_floats.cpp
-          encode_integers.cpp encode_intervals.cpp encode_strings.cpp transpose.cpp)
+          encode_integers.cpp encode_intervals.cpp encode_learn.cpp encode_strings.cpp transpose.cpp)
 add_stage(tanager counts bit_pairs.cpp bit_sets.cpp byte_compare.cpp class_order.cpp common_ones.cpp
           count.cpp direct.cpp histogram.cpp match.cpp plan.cpp recode.cpp)
 add_stage(tanager scores acll_constants.cpp acll_score.cpp family_score.cpp information.cpp)

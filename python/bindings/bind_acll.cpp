@@ -13,8 +13,6 @@
 namespace tanager::python {
 namespace {
 
-using Extent = py::ssize_t;
-
 AcllOptions options_of(const std::string& assumption, double a, std::optional<double> b, double pseudo_counts) {
   return {chosen<AcllAssumption>("the assumption", assumption,
                                  {{"uniform", AcllAssumption::kUniform}, {"dirichlet", AcllAssumption::kDirichlet}}),
@@ -34,40 +32,28 @@ std::pair<double, double> dirichlet_constants(std::size_t n_classes, double a, d
 double family_score_of(const CountSet& counts, std::size_t child, const std::vector<std::size_t>& parents,
                        const std::string& assumption, double a, std::optional<double> b, double pseudo_counts) {
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return acll_family_score(counts.table({child, parents}), acll_beta(counts, options), pseudo_counts);
 }
 
 double score_of(const CountSet& counts, const Parents& parents, const std::string& assumption, double a,
                 std::optional<double> b, double pseudo_counts) {
   const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return acll_score(to_structure(parents), counts, options);
-}
-
-Array<double> tree_weights_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
-                              double pseudo_counts, int threads) {
-  const AcllOptions options = options_of(assumption, a, b, pseudo_counts);
-  std::vector<double> weights;
-  {
-    const ReleaseGil release;
-    weights = acll_tree_weights(counts, options, threads);
-  }
-  const auto n = static_cast<Extent>(counts.n_features());
-  return to_array(std::move(weights), {n, n});
 }
 
 ParentLists tree_of(const CountSet& counts, const std::string& assumption, double a, std::optional<double> b,
                     double pseudo_counts, std::optional<std::size_t> root, int threads) {
   const AcllTreeOptions options{options_of(assumption, a, b, pseudo_counts), root};
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return parents_of(learn_acll_tree(counts, options, threads));
 }
 
 Network optimal(const Parents& parents, const CountSet& counts, const std::string& assumption, double a,
                 std::optional<double> b, double pseudo_counts, std::vector<double> class_prior) {
   const AcllOptimalOptions options{options_of(assumption, a, b, pseudo_counts), std::move(class_prior)};
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return estimate_acll_optimal(to_structure(parents), counts, options);
 }
 
@@ -76,7 +62,7 @@ std::vector<std::optional<std::size_t>> branching(const Array<double>& weights, 
     throw InvalidInput("the weights of a branching must be a square matrix, one row per node that arcs go from");
   const auto n = static_cast<std::size_t>(weights.shape(0));
   const auto values = as_span(weights);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return maximum_branching(n, values, root);
 }
 
@@ -89,8 +75,6 @@ void bind_acll(py::module_& m) {
         py::arg("assumption"), py::arg("a"), py::arg("b"), py::arg("pseudo_counts"));
   m.def("acll_score", &score_of, py::arg("counts"), py::arg("parents"), py::arg("assumption"), py::arg("a"),
         py::arg("b"), py::arg("pseudo_counts"));
-  m.def("acll_tree_weights", &tree_weights_of, py::arg("counts"), py::arg("assumption"), py::arg("a"), py::arg("b"),
-        py::arg("pseudo_counts"), py::arg("threads") = 1);
   m.def("learn_acll_tree", &tree_of, py::arg("counts"), py::arg("assumption"), py::arg("a"), py::arg("b"),
         py::arg("pseudo_counts"), py::arg("root") = py::none(), py::arg("threads") = 1);
   m.def("estimate_acll_optimal", &optimal, py::arg("parents"), py::arg("counts"), py::arg("assumption"), py::arg("a"),

@@ -12,7 +12,7 @@ namespace tanager::python {
 namespace {
 
 Aode learn_from_counts(const CountSet& counts, double alpha, double min_count, std::vector<double> class_prior) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return learn_aode(counts, {alpha, min_count, std::move(class_prior)});
 }
 

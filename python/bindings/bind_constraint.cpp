@@ -36,7 +36,7 @@ py::tuple learn_structure(const Dataset& data, const std::string& test, std::opt
   options.tie_order = std::move(tie_order);
   std::optional<LearnedConstraint> found;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = learn(data, options, threads);
   }
   return py::make_tuple(std::move(found->structure), found->threshold, found->n_tests);
@@ -55,7 +55,7 @@ std::tuple<double, double, double, double, double> dependence_of(const Dataset& 
                                                                  const std::string& test, bool given_class,
                                                                  double min_rows) {
   const DependenceOptions options{kind_of(test), given_class, min_rows};
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   const RowDependence dependence(data, options);
   const DependenceFinding found = dependence.find(x, y, given);
   return {found.information, found.rows, found.configurations, found.degrees, dependence(x, y, given)};

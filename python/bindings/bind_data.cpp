@@ -98,7 +98,6 @@ void bind_data(py::module_& m) {
       .def_property_readonly("n_features", &Dataset::n_features)
       .def_property_readonly("n_classes", &Dataset::n_classes)
       .def_property_readonly("cardinalities", &Dataset::cardinalities)
-      .def_property_readonly("is_weighted", &Dataset::is_weighted)
       .def_property_readonly("target", &target_of)
       .def("subset", &subset<std::int64_t>, py::arg("rows").noconvert())
       .def("subset", &subset<std::uint64_t>, py::arg("rows").noconvert());

@@ -60,7 +60,7 @@ py::list mdl_cuts_of_table(const AnyArray<T>& table, const Array<C>& classes, st
   const std::span<const double> row_weights = weights_of(weights);
   std::vector<std::vector<double>> cuts;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     cuts = mdl_cuts(columns, Column(codes, n_classes, nullptr), row_weights, threads);
   }
   return to_list(std::move(cuts));
@@ -72,7 +72,7 @@ py::list unsupervised_cuts_of_table(const AnyArray<T>& table, std::size_t bins, 
   const std::span<const double> row_weights = weights_of(weights);
   std::vector<std::vector<double>> cuts;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     cuts = find_cuts(columns, bins, row_weights, threads);
   }
   return to_list(std::move(cuts));
@@ -83,7 +83,7 @@ py::array coded(const NumberColumn& x, std::span<const double> cuts) {
   Array<Out> codes(static_cast<py::ssize_t>(x.size()));
   const std::span<Out> out = as_mutable_span(codes);
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     apply_cuts(x, cuts, out);
   }
   return codes;

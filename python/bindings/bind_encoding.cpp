@@ -77,23 +77,13 @@ py::tuple encode_matrix(const CodeBooks& self, const py::array& array, int threa
   CodeArrays out(matrix.n_rows, n_values_of(pointers));
   std::vector<std::uint8_t> unseen;
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     unseen = encode_integers(matrix, pointers, out.buffers, threads);
   }
   std::vector<std::size_t> columns;
   for (std::size_t j = 0; j < unseen.size(); ++j)
     if (unseen[j] != 0) columns.push_back(j);
   return py::make_tuple(std::move(out.arrays), std::move(columns));
-}
-
-/// Up to one column in this many is encoded again alone: faster than encoding all columns again.
-constexpr std::size_t kColumnsPerPass = 8;
-
-IntegerMatrix column_of(IntegerMatrix matrix, std::size_t j) {
-  matrix.data = static_cast<const char*>(matrix.data) + static_cast<std::ptrdiff_t>(j) * matrix.column_stride;
-  matrix.n_columns = 1;
-  matrix.column_stride = 0;
-  return matrix;
 }
 
 template <class T>
@@ -123,44 +113,19 @@ py::array constant_array(const std::vector<std::int64_t>& values, const py::dtyp
   return array;
 }
 
-/// Finds the distinct integers of every column, and encodes them. A sample gives the integers that a column probably
-/// has; if encoding finds others, the column is read completely and the array is encoded again. A column of more than
-/// kMaxValues integers gets meaningless codes, and the caller must reject it.
+/// The distinct integers of every column, and its codes.
 py::tuple learn_matrix(const py::array& array, int threads) {
   const IntegerMatrix matrix = as_matrix(array);
+  CodeArrays out(matrix.n_rows, std::vector<std::uint32_t>(matrix.n_columns, 0));
   std::vector<std::vector<std::int64_t>> keys;
-  std::vector<CodeBook> books;
-  std::vector<const CodeBook*> pointers;
   {
-    const ReleaseGil unlocked;
-    keys = sampled_integers(matrix);
-    books.reserve(keys.size());
-    for (const auto& found : keys) pointers.push_back(&books.emplace_back(found));
-  }
-  CodeArrays out(matrix.n_rows, n_values_of(pointers));
-  std::vector<std::size_t> wrong;
-  {
-    const ReleaseGil unlocked;
-    const auto unseen = encode_integers(matrix, pointers, out.buffers, threads);
-    for (std::size_t j = 0; j < unseen.size(); ++j)
-      if (unseen[j] != 0) wrong.push_back(j);
-    auto found = distinct_integers(matrix, wrong, threads);
-    for (std::size_t i = 0; i < wrong.size(); ++i) {
-      const std::size_t j = wrong[i];
-      keys[j] = std::move(found[i]);
-      if (keys[j].size() <= kMaxValues) books[j] = CodeBook(keys[j]);
-    }
-  }
-  for (const std::size_t j : wrong)
-    if (books[j].is_wide() && !out.buffers[j].wide) out.widen(j);
-  if (!wrong.empty()) {
-    const ReleaseGil unlocked;
-    if (wrong.size() * kColumnsPerPass <= matrix.n_columns)
-      for (const std::size_t j : wrong)
-        encode_integers(column_of(matrix, j), std::span(pointers).subspan(j, 1), std::span(out.buffers).subspan(j, 1),
-                        threads);
-    else
-      encode_integers(matrix, pointers, out.buffers, threads);
+    const ReleaseGil nogil;
+    const auto widened = [&](std::size_t column) {
+      const AcquireGil gil;
+      out.widen(column);
+      return out.buffers[column];
+    };
+    keys = learn_integers(matrix, out.buffers, widened, threads);
   }
   py::list arrays_of_keys;
   const py::dtype type = array.dtype();
@@ -176,7 +141,7 @@ py::object recode(const py::array& codes, const Array<std::uint16_t>& table, std
   const CodeBook* only = &book;
   CodeArrays out(matrix.n_rows, n_values_of({&only, 1}));
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     encode_integers(matrix, {&only, 1}, out.buffers);
   }
   return out.arrays[0];
@@ -193,7 +158,7 @@ Array<double> distinct_float_array(const py::array_t<Float>& array) {
   const auto column = as_float_column(array);
   std::vector<double> values;
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     values = distinct_floats(column);
   }
   return to_array(std::move(values));
@@ -206,7 +171,7 @@ py::tuple encode_float_array(const CodeBook& book, const py::array_t<Float>& arr
   CodeArrays out(column.n_rows, n_values_of({&only, 1}));
   bool unseen = false;
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     unseen = encode_floats(column, book, by_pattern ? FloatKeys::kPattern : FloatKeys::kWhole, out.buffers[0]);
   }
   return py::make_tuple(out.arrays[0], unseen);
@@ -235,7 +200,7 @@ py::list cut_matrix(const CutBooks& self, const py::array_t<Float>& array, int t
                                   array.strides(0), array.strides(1)};
   CodeArrays out(matrix.n_rows, self.n_values);
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     encode_intervals<Float>(matrix, self.cuts, out.buffers, threads);
   }
   return std::move(out.arrays);
@@ -258,7 +223,7 @@ py::tuple number_fixed(const py::array& array) {
   const auto size = static_cast<std::size_t>(array.itemsize());
   std::vector<std::int64_t> first_rows;
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     first_rows = number_fixed_strings(data, stride, size, out);
   }
   return py::make_tuple(std::move(numbers), to_array(std::move(first_rows)));
@@ -273,7 +238,7 @@ py::tuple number_arrow(const py::capsule& capsule) {
   const auto out = as_mutable_span(numbers);
   std::vector<std::string_view> distinct;
   {
-    const ReleaseGil unlocked;
+    const ReleaseGil nogil;
     distinct = strings.number(out);
   }
   py::list values;

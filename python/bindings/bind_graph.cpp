@@ -27,7 +27,7 @@ std::size_t nodes_of(const Array<T>& matrix) {
 EdgeWeights from_logs(const Array<double>& logs) {
   const std::size_t n = nodes_of(logs);
   const auto given = as_span(logs);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return EdgeWeights::from_logs(n, given);
 }
 
@@ -36,7 +36,7 @@ EdgeWeights from_parts(const Array<double>& mantissas, const Array<std::int64_t>
   if (nodes_of(exponents) != n) throw InvalidInput("expected as many exponents as mantissas");
   const auto mantissa = as_span(mantissas);
   const auto exponent = as_span(exponents);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   EdgeWeights weights(n);
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = u + 1; v < n; ++v) weights.set(u, v, {mantissa[u * n + v], exponent[u * n + v]});
@@ -53,7 +53,7 @@ std::pair<double, std::int64_t> weight_of(const EdgeWeights& weights, std::size_
 
 /// As mantissa and exponent, without loss of digits, and as a logarithm.
 std::tuple<double, std::int64_t, double> sum_of(const EdgeWeights& weights) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   const Scaled sum = tree_sum(weights);
   return {sum.mantissa, sum.mantissa > 0 ? sum.exponent : 0, sum.log()};
 }
@@ -68,7 +68,7 @@ void copy_edges(const std::vector<Edge>& edges, std::int64_t* to) {
 std::pair<Array<std::int64_t>, double> best_tree(const EdgeWeights& weights) {
   TreeDistribution found;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = tree_distribution(weights);
   }
   Array<std::int64_t> edges({static_cast<Extent>(found.best_tree.size()), Extent{2}});
@@ -79,7 +79,7 @@ std::pair<Array<std::int64_t>, double> best_tree(const EdgeWeights& weights) {
 Array<double> probabilities(const EdgeWeights& weights, int threads) {
   std::vector<double> found;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = edge_probabilities(weights, threads);
   }
   const auto n = static_cast<Extent>(weights.n_nodes());
@@ -89,7 +89,7 @@ Array<double> probabilities(const EdgeWeights& weights, int threads) {
 double entropy_of(const EdgeWeights& weights, int threads) {
   double found = 0;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = tree_entropy(weights, threads);
   }
   return found;
@@ -100,7 +100,7 @@ Array<std::int64_t> samples(const EdgeWeights& weights, std::size_t n_trees, std
   Array<std::int64_t> edges({static_cast<Extent>(n_trees), static_cast<Extent>(n - 1), Extent{2}});
   std::int64_t* to = edges.mutable_data();
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     const TreeSampler sampler(weights);
     // Some at a time, for the sake of memory and signals; about a tenth of a second, or a task for every thread.
     const std::size_t team = 16 * static_cast<std::size_t>(std::max(threads, 1));

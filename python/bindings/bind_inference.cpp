@@ -20,7 +20,7 @@ Evidence evidence_of(const Array<Code>& codes, std::optional<std::uint32_t> targ
 
 double log_probability(const Queries& queries, const Array<Code>& codes, std::optional<std::uint32_t> target) {
   const Evidence evidence = evidence_of(codes, target);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return queries.log_probability(evidence);
 }
 
@@ -29,7 +29,7 @@ Array<double> posterior(const Queries& queries, const Array<Code>& codes, std::o
   const Evidence evidence = evidence_of(codes, target);
   JointTable table;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     table = queries.posterior(evidence, variables);
   }
   return to_array(std::move(table.probabilities), {table.dims.begin(), table.dims.end()});
@@ -40,7 +40,7 @@ std::tuple<Array<Code>, std::uint32_t, double> most_probable(const Queries& quer
   const Evidence evidence = evidence_of(codes, target);
   Explanation found;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = queries.most_probable(evidence);
   }
   return {to_array(std::move(found.features)), found.target, found.log_probability};
@@ -52,7 +52,7 @@ Array<Code> sample(const Queries& queries, const Array<Code>& codes, std::option
   Array<Code> out({static_cast<py::ssize_t>(codes.size() + 1), static_cast<py::ssize_t>(n_cases)});
   const auto span = as_mutable_span(out);
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     queries.sample(evidence, seed, span, threads);
   }
   return out;

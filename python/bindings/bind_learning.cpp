@@ -35,12 +35,12 @@ double score_family(const CountSet& counts, std::size_t child, const std::vector
 
 ParentLists chow_liu(const CountSet& counts, const std::string& score, std::optional<std::size_t> root, int threads) {
   const ChowLiuOptions options{score_of(score), root};
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return parents_of(learn_chow_liu(counts, options, threads));
 }
 
 ParentLists kdb(const CountSet& counts, std::size_t k, int threads) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return parents_of(learn_kdb(counts, {k}, threads));
 }
 
@@ -48,7 +48,7 @@ Array<double> chow_liu_weights_of(const CountSet& counts, const std::string& sco
   const Score kind = score_of(score);
   std::vector<double> values;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     values = chow_liu_weights(counts, kind, threads);
   }
   return to_array(std::move(values));

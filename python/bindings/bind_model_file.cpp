@@ -104,7 +104,7 @@ Model build(const C& classifier, const py::list& descriptions, const py::list& c
   for (const auto& description : descriptions) features.push_back(to_feature(description));
   std::vector<Label> classes = to_labels(class_labels, "the class");
   std::string settings = to_text(settings_text, "the text of the settings");
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return Model(classifier, std::move(features), std::move(classes), std::move(settings),
                counts == nullptr ? std::nullopt : std::optional<CountSet>(*counts));
 }
@@ -112,7 +112,7 @@ Model build(const C& classifier, const py::list& descriptions, const py::list& c
 py::bytes to_bytes(const Model& model) {
   std::vector<std::byte> bytes;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     bytes = write_model(model);
   }
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -120,7 +120,7 @@ py::bytes to_bytes(const Model& model) {
 
 Model from_bytes(const py::bytes& data) {
   const std::string_view view = data;
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return read_model(std::as_bytes(std::span(view)));
 }
 
@@ -133,13 +133,13 @@ std::string to_path(const py::object& path) {
 
 void save(const Model& model, const py::object& path) {
   const std::string name = to_path(path);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   save_model(model, name);
 }
 
 Model load(const py::object& path) {
   const std::string name = to_path(path);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return load_model(name);
 }
 

@@ -45,7 +45,7 @@ Array<double> predict(const Predictor& predictor, const std::vector<py::array>& 
   Array<double> out({static_cast<py::ssize_t>(n_rows), static_cast<py::ssize_t>(predictor.n_classes())});
   const auto span = as_mutable_span(out);
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     predictor.predict_columns(columns, n_rows, kind, span, threads);
   }
   return out;
@@ -57,7 +57,7 @@ Array<std::uint32_t> predict_classes(const Predictor& predictor, const std::vect
   Array<std::uint32_t> out(static_cast<py::ssize_t>(n_rows));
   const auto span = as_mutable_span(out);
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     predictor.predict_classes_columns(columns, n_rows, span, threads);
   }
   return out;

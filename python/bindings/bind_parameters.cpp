@@ -19,19 +19,19 @@ Degrees degrees_of(const std::string& name) {
 
 Network dirichlet(const Parents& parents, const CountSet& counts, double alpha,
                   std::optional<double> equivalent_sample_size, std::vector<double> class_prior) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return estimate_dirichlet(to_structure(parents), counts, {alpha, equivalent_sample_size, std::move(class_prior)});
 }
 
 Network data_temperature(const Parents& parents, const CountSet& counts, const std::string& degrees,
                          std::optional<double> n_c, double added_frequency, std::vector<double> class_prior) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return estimate_data_temperature(to_structure(parents), counts,
                                    {degrees_of(degrees), n_c, added_frequency, std::move(class_prior)});
 }
 
 Network softened(const Parents& parents, const CountSet& counts, double n0, std::vector<double> class_prior) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return estimate_softened(to_structure(parents), counts, {n0, std::move(class_prior)});
 }
 
@@ -39,7 +39,7 @@ std::pair<Network, Array<double>> model_averaged(const Parents& parents, const C
                                                  std::vector<double> arc_prior, double alpha,
                                                  std::vector<double> class_prior) {
   const auto estimate = [&] {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     return estimate_model_averaged(to_structure(parents), counts,
                                    {std::move(arc_prior), alpha, std::move(class_prior)});
   };

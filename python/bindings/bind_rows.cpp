@@ -51,7 +51,7 @@ py::dict fitted(py::object report, const Call& fit) {
   };
   std::optional<FitResult> result;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     result = fit(keep_going);
   }
   watch.rethrow();
@@ -112,7 +112,7 @@ RowLikelihood make_rows(const Parents& parents, const Dataset& data, const std::
                         std::vector<double> class_prior) {
   const Structure structure = to_structure(parents);
   const RowGoal chosen = goal_of(goal);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return RowLikelihood(structure, data, chosen, std::move(class_prior));
 }
 
@@ -121,7 +121,7 @@ py::tuple evaluate(const RowLikelihood& rows, const Array<double>& parameters, i
   std::vector<double> gradient(rows.n_parameters());
   RowEvaluation evaluation;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     evaluation = rows.evaluate(given, gradient, threads);
   }
   return py::make_tuple(evaluation.value, evaluation.wrong, to_array(std::move(gradient)));

@@ -81,7 +81,7 @@ py::dict search(const Dataset& data, const Array<std::uint32_t>& folds, const st
   const auto fold_of_row = as_span(folds);
   std::optional<SearchResult> result;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     result = search_structure(data, fold_of_row, options, threads);
   }
   watch.rethrow();

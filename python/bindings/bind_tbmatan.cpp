@@ -30,7 +30,7 @@ Tbmatan learn_tbmatan(const CountSet& counts, double equivalent_sample_size, std
     const auto given = as_span(*edge_beliefs);
     options.edge_beliefs.assign(given.begin(), given.end());
   }
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return Tbmatan(counts, std::move(options), threads);
 }
 
@@ -51,7 +51,7 @@ std::pair<Array<double>, Array<std::int64_t>> edge_weights_of(const Tbmatan& mod
 }
 
 Network tree_network(const Tbmatan& model, const std::vector<Edge>& edges) {
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return model.network_of(edges);
 }
 
@@ -69,7 +69,7 @@ const Choices<Method>& methods() {
 
 TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method) {
   const Method wanted = chosen("the method", method, methods());
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return TbmatanPredictor(model, wanted);
 }
 

@@ -20,13 +20,13 @@ void bind_text(py::module_& m) {
         std::vector<std::int64_t> ends(numbers.size() + 1, 0);
         std::vector<std::uint8_t> text;
         {
-          ReleaseGil release;
+          ReleaseGil nogil;
           constexpr std::size_t kLongest = 32;  // -2.2250738585072014e-308 has 24 characters
           text.resize(numbers.size() * kLongest);
           char* const begin = reinterpret_cast<char*>(text.data());
           char* at = begin;
           for (std::size_t i = 0; i < numbers.size(); ++i) {
-            if (i % 8192 == 0) release.check_signals();
+            if (i % 8192 == 0) nogil.check_signals();
             at = std::to_chars(at, at + kLongest, numbers[i]).ptr;
             ends[i + 1] = at - begin;
           }

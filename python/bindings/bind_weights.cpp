@@ -27,7 +27,7 @@ Array<std::uint32_t> depths(const Parents& parents, const Dataset& data, std::si
   const TreeDepthOptions options{n_trees, bootstrap, max_depth, seed};
   std::vector<std::uint32_t> found;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     found = tree_depths(to_structure(parents), data, options, threads);
   }
   return to_array(std::move(found), {static_cast<py::ssize_t>(n_trees), static_cast<py::ssize_t>(data.n_features())});
@@ -43,14 +43,14 @@ Array<double> weights(const Array<std::uint32_t>& depths) {
 Network weighted(const Parents& parents, const CountSet& counts, const Array<double>& weights, double alpha,
                  std::vector<double> class_prior) {
   const auto given = as_span(weights);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return estimate_weighted(to_structure(parents), counts, given, {alpha, std::move(class_prior)});
 }
 
 WanbiaObjective make_objective(const Parents& parents, const Dataset& data, const CountSet& counts, double alpha,
                                std::vector<double> class_prior, const std::string& loss, bool renormalize) {
   const WanbiaOptions options{alpha, std::move(class_prior), loss_of(loss), renormalize};
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return WanbiaObjective(to_structure(parents), data, counts, options);
 }
 
@@ -60,7 +60,7 @@ std::pair<double, Array<double>> evaluate_objective(const WanbiaObjective& objec
   std::vector<double> gradient(objective.n_features());
   double value = 0;
   {
-    const ReleaseGil release;
+    const ReleaseGil nogil;
     value = objective.evaluate(given, gradient, threads);
   }
   return {value, to_array(std::move(gradient))};
@@ -68,7 +68,7 @@ std::pair<double, Array<double>> evaluate_objective(const WanbiaObjective& objec
 
 Network network(const WanbiaObjective& objective, const Array<double>& weights) {
   const auto given = as_span(weights);
-  const ReleaseGil release;
+  const ReleaseGil nogil;
   return objective.network(given);
 }
 

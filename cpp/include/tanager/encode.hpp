@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -85,6 +86,13 @@ struct CodeBuffer {
 /// code become missing; returns for every column whether there were any.
 std::vector<std::uint8_t> encode_integers(const IntegerMatrix& matrix, std::span<const CodeBook* const> books,
                                           std::span<const CodeBuffer> out, int threads = 1);
+
+/// Finds the distinct integers of every column, ascending, and encodes them by their position. `out` has 8 bits per
+/// code; `widened(column)` replaces the buffer of a column that needs 16, and is called by the calling thread. A column
+/// of more than kMaxValues integers gets meaningless codes, and the caller must reject it.
+[[nodiscard]] std::vector<std::vector<std::int64_t>> learn_integers(
+    const IntegerMatrix& matrix, std::span<CodeBuffer> out,
+    const std::function<CodeBuffer(std::size_t column)>& widened, int threads = 1);
 
 /// A column of floating-point numbers, stride in bytes.
 template <class Float>
