@@ -234,7 +234,7 @@ def test_bad_tables_get_one_clear_sentence(make, X, y, message):
         ({"structure": st.FixedStructure([("x0", "x1"), ("x1", "x0")])}, "cycle"),
         ({"structure": st.FixedStructure(["x0"])}, "pair"),
         ({"structure": st.FixedStructure([("x0", "class")])}, "expected no arcs to the class"),
-        ({"parameters": pr.Dirichlet(alpha=-1)}, "must not be negative"),
+        ({"parameters": pr.Dirichlet(alpha=-1)}, "must be non-negative"),
         ({"parameters": pr.Dirichlet(alpha="1")}, "alpha: expected a number"),
         ({"parameters": pr.Dirichlet(alpha=float("nan"))}, "at most"),
         ({"parameters": pr.Dirichlet(alpha=1e308)}, "at most"),

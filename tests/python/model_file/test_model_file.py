@@ -254,7 +254,7 @@ def test_values_are_encoded() -> None:
         ({"classes": ["a", "b"]}, ValueError, "the model has 3 classes, but 2 class labels were given"),
         ({"classes": ["a", "b", "a"]}, ValueError, "the class has equal labels at 0 and 2: a and a"),
         ({"classes": ["a", 1, True]}, ValueError, "equal labels at 1 and 2"),
-        ({"classes": ["a", "b", 2**63]}, ValueError, "the class has the label 9223372036854775808, but whole numbers"),
+        ({"classes": ["a", "b", 2**63]}, ValueError, "the class has the label 9223372036854775808, but integers"),
         ({"classes": ["a", "b", -(2**63) - 1]}, ValueError, "must fit 64 bits"),
         (
             {"classes": ["a", "b", None]},
