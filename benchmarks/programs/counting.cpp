@@ -1,6 +1,7 @@
 // Times counting in the core, method by method, without Python.
 //
-//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON && cmake --build build/benchmarks --target benchmark_counting
+//     cmake -S . -B build/benchmarks -DTANAGER_BUILD_BENCHMARKS=ON
+//     cmake --build build/benchmarks --target benchmark_counting
 //     build/benchmarks/benchmarks/programs/benchmark_counting [name of a shape] [repeats]
 //
 // One thread is timed by its own CPU time, the best of several repeats, so other load has little effect; the speed-up

@@ -1,4 +1,4 @@
-// A small test header of our own: no C++ test framework comes with pip, and this much is enough.
+// A small test header: no C++ test framework comes with pip, and this is enough.
 //
 //     TEST(entropy_of_a_fair_coin_is_ln_2) { CHECK_NEAR(entropy(counts), std::log(2.0), 1e-15); }
 //     TEST_MAIN

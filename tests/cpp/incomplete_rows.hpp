@@ -1,4 +1,4 @@
-// Rows with missing cells to learn from.
+// Training rows with missing values.
 #pragma once
 
 #include <cstddef>

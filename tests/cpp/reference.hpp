@@ -15,7 +15,7 @@ namespace reference {
 /// What a random column looks like.
 struct ColumnSpec {
   std::uint32_t n_values = 2;
-  double missing = 0.0;  ///< probability of a missing cell
+  double missing = 0.0;  ///< probability of a missing value
   double skew = 0.0;     ///< probability that the code is zero, whatever else
   bool wide = false;     ///< 16-bit codes even where eight would do
 };

@@ -85,7 +85,7 @@ std::vector<Code> rows_with_gaps(std::span<const std::uint32_t> cardinalities, s
   return rows;
 }
 
-/// A fresh predictor each time, so that what it makes when it is first needed is made under failures, too.
+/// A fresh predictor each time, so its lazy parts are created under failures, too.
 Numbers predictions(const Predictor& predictor, std::span<const Code> rows, int threads) {
   Numbers out(rows.size() / predictor.n_features() * predictor.n_classes());
   predictor.predict_rows(rows, Output::kPosterior, out, threads);

@@ -44,7 +44,7 @@ CountSet draw_counts(std::mt19937_64& random, const Shape& shape, const std::vec
     const auto row = random_row(random, cards, shape.percent_missing);
     classes.push_back(static_cast<Code>(draw(random, shape.classes)));
     for (std::size_t f = 0; f < cards.size(); ++f) {
-      // Features lean to the class, so that posteriors are not all alike.
+      // Features depend on the class, so posteriors are not all alike.
       const bool leans = row[f] != kMissing && draw(random, 2) == 0;
       codes[f].push_back(leans ? static_cast<Code>((classes.back() + f) % cards[f]) : row[f]);
     }
@@ -366,7 +366,7 @@ TEST(a_row_impossible_in_all_models_gets_the_uniform_posterior) {
   CHECK_EQ(predictor.predict_class(row), 0u);
 }
 
-TEST(what_cannot_be_used_is_refused) {
+TEST(invalid_input_is_rejected) {
   std::mt19937_64 random(11);
   const CountSet counts = draw_counts(random, {30, 2, 3, 2}, {2, 3});
   const Aode aode = learn_aode(counts);

@@ -97,7 +97,7 @@ bool is_acyclic(const Parents& parents) {
   return std::all_of(done.begin(), done.end(), [](bool known) { return known; });
 }
 
-/// All graphs of the same edges and colliders: what tests of independence cannot tell apart.
+/// All graphs of the same edges and colliders: those that independence tests cannot distinguish.
 std::vector<Parents> equivalent_graphs(const Parents& truth) {
   const std::size_t n = truth.size();
   std::vector<std::pair<std::size_t, std::size_t>> edges;
@@ -274,8 +274,8 @@ TEST(tests_of_independence_are_checked) {
   CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "of 2 variables, got 1");
 }
 
-TEST(the_counting_of_pairs_ends_when_it_is_told_to) {
-  // With weights that are no whole numbers every pair takes a pass over the rows.
+TEST(the_counting_of_pairs_can_be_cancelled) {
+  // With weights that are not integers every pair takes a pass over the rows.
   const std::vector<std::uint8_t> codes{0, 1, 0, 1};
   const Dataset data(std::vector<Column>(10, Column(codes, 2)), Column(codes, 2), {0.5, 0.25, 1.5, 0.75});
   for (const int threads : {1, 2}) {

@@ -432,7 +432,7 @@ TEST(recoding_moves_every_cell) {
   CHECK_THROWS(InvalidInput, counts.recoded(grown, 3, {{0}, {0, 1}, {3, 2, 5, 0}}, classes), "has 1 entries, but 3");
 }
 
-TEST(too_large_tables_are_refused_by_name_and_size) {
+TEST(too_large_tables_are_rejected_by_name_and_size) {
   const std::vector<std::uint32_t> many{60000, 50000, 7, 65534};
   CHECK_THROWS(InvalidInput, CountSet(many, 2, CountScope::kPairs),
                "feature 1 with parents 0 and the class would have 6000000000 cells, but at most 268435456 are allowed");

@@ -21,7 +21,7 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-/// A text with exactly the room after it that readers need, so that a sanitizer sees one byte more.
+/// A text with exactly the padding that readers need, so a sanitizer detects one byte more.
 struct Padded {
   explicit Padded(const std::string& text) : bytes(text.begin(), text.end()), size(text.size()) {
     bytes.insert(bytes.end(), kCsvPadding, 'x');
@@ -156,7 +156,7 @@ TEST(any_text_is_read_as_the_slow_reader_reads_it) {
   CHECK(n_wrong > 1000);
 }
 
-TEST(records_tell_their_lines_and_errors_theirs) {
+TEST(records_and_errors_have_line_numbers) {
   Padded padded("a\n\n\"b\r\nc\rd\"\r\n\re\n");
   CsvRecords records(padded.text(), ',');
   std::vector<std::size_t> lines;

@@ -116,7 +116,7 @@ TEST(subsets_take_rows_in_the_given_order_and_repeat_them) {
   CHECK(chosen.feature(1).is_wide());
   CHECK((chosen.cardinalities() == std::vector<std::uint32_t>{3, 300}));
   CHECK_EQ(small().subset({}).n_rows(), std::size_t{0});
-  // Values stay known when the rows that show them are gone, and so does whether a cell is missing.
+  // Values stay known when the rows that show them are gone, and so does whether a value is missing.
   const std::vector<std::size_t> first{0};
   CHECK(!small().subset(first).feature(0).has_missing());
   CHECK_EQ(small().subset(first).feature(0).n_values(), 3U);

@@ -102,7 +102,7 @@ Numbers reference_mdl(const Numbers& x, const std::vector<std::uint8_t>& y, std:
   return cuts;
 }
 
-/// A random table whose classes depend on the number, so that cuts exist, with ties and missing cells.
+/// Random data whose classes depend on the number, so cut points exist, with ties and missing values.
 struct Problem {
   Numbers x, w;
   std::vector<std::uint8_t> y;
@@ -188,7 +188,7 @@ TEST(the_order_of_rows_and_the_names_of_classes_change_nothing) {
 }
 
 TEST(of_equally_good_cuts_the_lowest_is_taken) {
-  // The same read from either end, so that every cut has a mirror image as good as itself; the cuts found have not.
+  // The same from either end, so every cut point has an equally good mirror image; the cut points found have not.
   const std::string classes = "2222222112000000001111000000002112222222";
   CHECK(std::equal(classes.begin(), classes.end(), classes.rbegin()));
   Numbers x;
@@ -377,7 +377,7 @@ TEST(tables_give_the_cuts_of_their_columns_on_any_number_of_threads) {
   }
 }
 
-TEST(what_cannot_be_used_is_refused) {
+TEST(invalid_input_is_rejected) {
   const Column two(std::vector<std::uint8_t>{0, 1}, 2);
   const Numbers x{1, 2}, infinite{1, -kInf};
   CHECK_THROWS(InvalidInput, mdl_cuts(view(infinite), two), "row 1 is infinite");

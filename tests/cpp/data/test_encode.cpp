@@ -108,7 +108,7 @@ std::vector<CodeBook> books_of_every_kind(std::size_t n_columns) {
       {-2, -1, 0, 1, 2},            // a range below zero
       {2, 3, 4, 5, 6},              // a range above zero
       {0, 2, 4, 6},                 // few, with holes
-      {5, 1, 3},                    // in an order of its own
+      {5, 1, 3},                    // in a different order
       {},                           // nothing known
       {-1000000, 3, 1000000000000}  // far apart: hashed
   };
@@ -175,7 +175,7 @@ TEST(rows_with_gaps_between_them) {
 }
 
 TEST(last_rows_are_not_read_beyond_their_end) {
-  // An exact allocation, so that sanitizers see a single byte too many.
+  // An exact allocation, so sanitizers detect a single byte too many.
   for (std::size_t n_columns = 2; n_columns < 16; ++n_columns) {
     std::vector<std::uint8_t> cells(64 * n_columns, 1);
     cells.shrink_to_fit();
@@ -184,7 +184,7 @@ TEST(last_rows_are_not_read_beyond_their_end) {
   }
 }
 
-TEST(code_books_answer_and_refuse) {
+TEST(code_books_answer_and_reject) {
   const CodeBook range(std::vector<std::int64_t>{-1, 0, 1});
   CHECK(range.kind() == CodeBook::Kind::kRange);
   CHECK_EQ(range.find(-1), 0);

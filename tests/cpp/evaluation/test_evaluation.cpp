@@ -209,7 +209,7 @@ TEST(merged_counts_add_and_drop) {
   CHECK_THROWS(InvalidInput, counts.merged({2, 2}, 2, {{0, 1, 2}}, {}), "expected 1 cardinalities");
 }
 
-TEST(folds_refuse_what_does_not_fit) {
+TEST(folds_reject_inconsistent_input) {
   const Dataset data({narrow({0, 1, 0}, 2)}, narrow({0, 1, 1}, 2));
   const FoldCounter counter(data, CountScope::kSingles, {}, {false});
   CHECK_THROWS(InvalidInput, counter.train({}), "a fold needs training rows");

@@ -199,7 +199,7 @@ TEST(logarithms_become_weights_to_the_last_place) {
   CHECK_NEAR((Scaled{2 - 0x1p-30, -1}).log() / std::log1p(-0x1p-31), 1.0, 1e-15);
 }
 
-TEST(bad_weights_are_refused) {
+TEST(bad_weights_are_rejected) {
   EdgeWeights weights(3);
   CHECK_THROWS(InvalidInput, EdgeWeights(0), "at least one node");
   CHECK_THROWS(InvalidInput, weights.set(0, 3, {1, 0}), "two different nodes below 3");

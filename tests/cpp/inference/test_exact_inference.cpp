@@ -228,7 +228,7 @@ TEST(features_of_65000_values) {
   }
 }
 
-TEST(junction_trees_that_are_too_large_are_refused) {
+TEST(junction_trees_that_are_too_large_are_rejected) {
   std::mt19937_64 random(7);
   const std::vector<std::uint32_t> cards{30, 40, 2, 50, 2};
   const Structure structure({{}, {}, {0, 1}, {}, {1, 3}});
@@ -246,7 +246,7 @@ TEST(junction_trees_that_are_too_large_are_refused) {
   CHECK_THROWS(InvalidInput,
                evidence_of(Inference(structure, cards, 2, 2399), tables, {kMissing, kMissing, 0, kMissing, kMissing}),
                "the features 0, 1 have to be held together in a clique of 2400 cells");
-  // Sizes beyond every whole number.
+  // Sizes beyond every integer type.
   const std::size_t n = 70;
   std::vector<std::vector<std::size_t>> parents(n);
   for (std::size_t f = 40; f < n; ++f) parents[f] = {f - 40, f - 39, f - 38, f - 37};
@@ -265,7 +265,7 @@ TEST(junction_trees_that_are_too_large_are_refused) {
                "no max_cells above 4294967295 is possible");
 }
 
-TEST(limits_that_cannot_be_kept_are_refused) {
+TEST(limits_that_cannot_be_kept_are_rejected) {
   std::mt19937_64 random(8);
   const Structure structure({{}, {0}});
   const Network network = random_network(random, structure, {2, 3}, 2);

@@ -90,7 +90,7 @@ TEST(a_structure_knows_where_the_class_stands) {
   CHECK(!Structure::naive(2).class_family());
 }
 
-TEST(impossible_structures_are_refused) {
+TEST(impossible_structures_are_rejected) {
   CHECK_THROWS(InvalidInput, Structure::general({{}}, {true}, {0}), "cycle");
   CHECK_THROWS(InvalidInput, Structure::general({{}, {0}}, {true, false}, {1}), "cycle");
   CHECK_THROWS(InvalidInput, Structure::general({{}}, {false}, {1}), "the class has parent 1, but there are only 1");

@@ -15,13 +15,13 @@ using namespace testing;
 
 namespace {
 
-/// Not to be taken apart into names of its own: clang 14 lets no lambda see them.
+/// Not unpacked by structured bindings: clang 14 cannot capture those in lambdas.
 struct Problem {
   Network network;
   Evidence evidence;
 };
 
-/// Every other table uniform, so that many cases are equally probable.
+/// Every other table uniform, so many cases are equally probable.
 Network flattened(std::mt19937_64& random, const Network& network) {
   std::vector<std::vector<double>> tables;
   for (std::size_t f = 0; f < network.n_features(); ++f) {
@@ -170,7 +170,7 @@ TEST(samples_follow_the_posterior) {
   }
 }
 
-TEST(drawing_ends_when_it_is_told_to) {
+TEST(sampling_can_be_cancelled) {
   const Queries queries(Network(Structure::naive(1), {2}, {0.5, 0.5}, {{0.5, 0.5, 0.5, 0.5}}));
   std::vector<Code> out(2 * 10'000);
   for (const int threads : {1, 2}) CHECK_STOPS(queries.sample({{kMissing}, {}}, 0, out, threads));

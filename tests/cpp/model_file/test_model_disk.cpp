@@ -1,4 +1,4 @@
-// Model files on disk: replaced as a whole or not at all, and only regular files are read.
+// Model files on disk: replaced atomically, and only regular files are read.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -88,7 +88,7 @@ TEST(files_are_saved_and_loaded) {
   CHECK_EQ(folder.n_entries(), 2u);
 }
 
-TEST(files_that_are_no_models_are_refused_with_path_and_reason) {
+TEST(other_files_are_rejected_with_path_and_reason) {
   const Folder folder;
   const auto refused = [&](const std::string& path, const std::string& part, ModelFileProblem problem) {
     CHECK_THROWS(ModelFileError, load_model(path), part);
@@ -113,7 +113,7 @@ TEST(files_that_are_no_models_are_refused_with_path_and_reason) {
   refused(path, "checksum does not match", ModelFileProblem::kDamaged);
 }
 
-TEST(a_huge_sparse_file_is_refused_at_once) {
+TEST(a_huge_sparse_file_is_rejected_at_once) {
   const Folder folder;
   const std::string path = folder / "huge.tng";
   constexpr std::uint64_t kSize = std::uint64_t{1} << 40;

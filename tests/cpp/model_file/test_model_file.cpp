@@ -17,7 +17,8 @@ using namespace fixtures;
 
 namespace {
 
-/// The message read_model refuses these bytes with; empty if it takes them. Anything but ModelFileError escapes.
+/// The message with which read_model rejects these bytes; empty if it accepts them. Anything but ModelFileError
+/// escapes.
 std::string refusal(const Bytes& bytes) {
   try {
     static_cast<void>(read_model(bytes));
@@ -41,7 +42,7 @@ TEST(checksum_is_crc_64_xz_whatever_the_pieces) {
     CHECK_EQ(internal::crc64(std::span(bytes).subspan(cut), internal::crc64(std::span(bytes).first(cut))), whole);
 }
 
-TEST(utf8_is_told_from_other_bytes) {
+TEST(utf8_is_distinguished_from_other_bytes) {
   for (const char* good : {"", "plain", "größe", "日本語", "🦜", "\xF4\x8F\xBF\xBF", "\xED\x9F\xBF", "\xEE\x80\x80"})
     CHECK(internal::is_utf8(good));
   for (const char* bad :
@@ -72,7 +73,7 @@ TEST(a_model_comes_back_bit_by_bit) {
   check_same(averaging_nothing, read_model(write_model(averaging_nothing)));
 }
 
-TEST(every_truncation_and_every_extra_byte_is_refused) {
+TEST(every_truncation_and_every_extra_byte_is_rejected) {
   for (const Bytes& bytes : {write_model(small_model()), write_model(small_aode_model()),
                              write_model(small_tbmatan_model()), write_model(small_general_model())}) {
     int taken = 0;
@@ -92,7 +93,7 @@ TEST(every_truncation_and_every_extra_byte_is_refused) {
   }
 }
 
-TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_refused) {
+TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_rejected) {
   const auto check_flip = [](Bytes& bytes, std::size_t bit) {
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
     CHECK(!refusal(bytes).empty());
@@ -109,7 +110,7 @@ TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_refused)
     for (int i = 0; i < 10000; ++i) check_flip(bytes, random() % (bytes.size() * 8));
 }
 
-/// Predicts with whatever was accepted, so that sanitizers see its tables being used.
+/// Predicts with whatever was accepted, so sanitizers check the use of its tables.
 void use(const Model& model) {
   std::vector<Code> row(model.n_features());
   std::vector<double> out(model.n_classes());
@@ -117,12 +118,13 @@ void use(const Model& model) {
   for (std::size_t f = 0; f < row.size(); ++f) row[f] = model.encode(f, "x");
   try {
     model.predictor().predict(row, Output::kPosterior, out);
-  } catch (const InvalidInput&) {  // sums that are too large are refused
+  } catch (const InvalidInput&) {  // sums that are too large are rejected
   }
   if (model.n_classes() > 0) static_cast<void>(model.class_name(0));
 }
 
-/// Spoils a file, puts the checksum right and reads it: refused, or taken and usable. Returns whether it was taken.
+/// Damages a file, corrects its checksum and reads it: rejected, or accepted and usable. Returns whether it was
+/// accepted.
 bool survives(Bytes bytes, std::mt19937& random) {
   const auto spoil = [&](std::size_t at) {
     constexpr std::uint8_t kTelling[] = {0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF};
@@ -152,7 +154,7 @@ bool survives(Bytes bytes, std::mt19937& random) {
   }
 }
 
-TEST(hostile_files_with_right_checksums_are_refused_or_valid) {
+TEST(hostile_files_with_right_checksums_are_rejected_or_valid) {
   std::mt19937 random(13);
   const auto try_often = [&](const Bytes& bytes, int tries) {
     int taken = 0;
@@ -228,7 +230,7 @@ TEST(sections_come_in_any_order_and_skippable_ones_are_passed_over) {
   check_same(read_model(shuffled), small_model());
 }
 
-TEST(wrong_frames_are_refused_with_their_reason) {
+TEST(wrong_frames_are_rejected_with_their_reason) {
   const auto s = small_sections();
   const auto refused = [](const Bytes& bytes, const std::string& part) {
     const std::string message = refusal(bytes);
@@ -334,7 +336,7 @@ TEST(averaged_estimators_are_checked) {
   CHECK(!refusal(file(none)).empty());
 }
 
-TEST(sizes_that_the_file_cannot_hold_are_refused_without_allocating) {
+TEST(sizes_that_the_file_cannot_hold_are_rejected_without_allocating) {
   const auto s = small_sections();
   const auto with_network = [&](const std::function<void(internal::ByteWriter&)>& write) {
     internal::ByteWriter out;

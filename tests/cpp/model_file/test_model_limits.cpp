@@ -32,7 +32,7 @@ constexpr double kMostSeconds = 10;
 constexpr double kMostSeconds = 10;
 #endif
 std::atomic<std::size_t> live_bytes{0};
-std::atomic<std::size_t> peak_bytes{0};  // also of what was refused
+std::atomic<std::size_t> peak_bytes{0};  // also of rejected files
 
 /// In front of every block, keeping its alignment.
 constexpr std::size_t kFront = 64;
@@ -150,7 +150,7 @@ void use(const Model& model) {
   if (n > 0) model.predictor().predict_rows(std::span<const Code>(rows), Output::kPosterior, out);
 }
 
-/// Reads the file and uses what comes out, within the limits; returns the message if it is refused.
+/// Reads the file and uses what comes out, within the limits; returns the message if it is rejected.
 std::string read_within_limits(const std::vector<std::byte>& file) {
   CHECK(file.size() <= 1 << 20);
   std::string refusal;
@@ -281,7 +281,7 @@ TEST(models_of_every_shape) {
   CHECK(has(read_within_limits(naive_file(std::vector<std::uint32_t>(30000, 1), 0)), "classes"));
 }
 
-TEST(an_average_over_trees_without_classes_is_refused_before_its_pairs_are_looked_at) {
+TEST(an_average_over_trees_without_classes_is_rejected_before_its_pairs_are_read) {
   for (const std::size_t n : {std::size_t{1}, std::size_t{3}, std::size_t{30000}})
     CHECK(has(read_within_limits(tbmatan_file(std::vector<std::uint32_t>(n, 1), 0, 0)), "0 classes"));
 }

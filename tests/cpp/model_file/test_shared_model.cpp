@@ -1,5 +1,5 @@
 // One model, many threads: what each of them gets must be what one alone gets, and the thread sanitizer must find
-// nothing. Models are fresh for every trial, so that threads meet whatever is made when it is first needed.
+// nothing. Models are fresh for every trial, so threads meet at their lazy parts.
 #include <atomic>
 #include <cstring>
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kThreads = 4;
 
-/// Rows with gaps: most patterns of missing features need plans of their own.
+/// Rows with missing values: most patterns of missing features need separate plans.
 std::vector<Code> random_rows(const Model& model, std::size_t n_rows, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<Code> rows;

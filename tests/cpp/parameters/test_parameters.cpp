@@ -53,7 +53,7 @@ std::vector<double> normalized(std::vector<double> values) {
   return values;
 }
 
-/// Equations 16 to 19, as they stand.
+/// Equations 16 to 19, literally.
 std::vector<double> tempered(const std::vector<double>& counts, Degrees degrees, double n_c, double added) {
   const auto r = static_cast<double>(counts.size());
   const double total = sum_of(counts), gamma = degrees == Degrees::kLog ? std::log(r) : r - 1;
@@ -275,7 +275,7 @@ TEST(model_averaging_leaves_out_what_the_structure_leaves_out) {
   for (const std::size_t f : {0u, 2u, 3u}) CHECK_EQ(made.arc_probabilities[f], whole.arc_probabilities[f]);
 }
 
-TEST(class_priors_are_taken_as_they_are) {
+TEST(class_priors_are_not_smoothed) {
   const Dataset data = draw_data(9, 50, 0, false);
   const CountSet counts = count(data, CountScope::kSingles);
   const std::vector<double> prior{0.2, 0.5, 0.3};
@@ -288,7 +288,7 @@ TEST(class_priors_are_taken_as_they_are) {
                "must have 3 probabilities");
 }
 
-TEST(wrong_settings_are_refused) {
+TEST(wrong_settings_are_rejected) {
   const CountSet counts = two_counts(2, 1);
   const Structure naive = Structure::naive(1);
   const double nan = std::nan("");

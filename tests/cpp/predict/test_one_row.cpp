@@ -36,7 +36,7 @@ struct Batch {
   std::vector<std::uint32_t> classes;
 };
 
-/// What a batch says: the rows twice, so that no batch is a single row.
+/// The result of a batch: the rows twice, so no batch is a single row.
 Batch predict_batch(const Predictor& predictor, const Rows& rows, Output output) {
   std::vector<Code> codes;
   for (int twice = 0; twice < 2; ++twice)
@@ -87,7 +87,7 @@ long allocations_with_scratch(const Predictor& predictor, const Rows& rows, Pred
   return count_allocations(predict_all);
 }
 
-/// A tree over the features, so that a row with any of them missing needs messages only.
+/// A tree over the features, so a row with any of them missing needs only messages.
 Model tree_model() {
   return fixtures::describe_richly(
       fixtures::random_network({{}, {0}, {0}, {1}, {2}, {4}}, fixtures::kRichCardinalities, 3, 11), false);

@@ -111,7 +111,7 @@ struct Case {
 };
 
 /// Structures of all kinds: naive, trees, denser, with the class anywhere, with a feature left out; rows with and
-/// without missing cells.
+/// without missing values.
 std::vector<Case> draw_cases() {
   std::vector<Case> cases;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -254,7 +254,7 @@ TEST(both_optimizers_reach_the_same_conditional_likelihood) {
   CHECK_NEAR(ends[0], ends[1], 1e-6 * std::abs(ends[0]));
 }
 
-TEST(rows_that_can_be_told_apart_end_the_optimization_cleanly) {
+TEST(separable_rows_end_the_optimization_cleanly) {
   std::vector<std::uint8_t> x{0, 0, 1, 1}, y{0, 0, 1, 1};
   const Dataset data({Column(x, 2)}, Column(y, 2));
   for (const OptimizerMethod method : {OptimizerMethod::kConjugateGradient, OptimizerMethod::kLbfgs}) {
@@ -306,7 +306,7 @@ TEST(tuning_stops_where_rows_held_out_say) {
     }
 }
 
-TEST(a_class_prior_stays_as_it_is) {
+TEST(a_class_prior_does_not_change) {
   const Dataset data = chain_data(200, 0.1, 4);
   const std::vector<double> prior{0.3, 0.7};
   CHECK(std::ranges::equal(estimate_elr(kChain, data, {.class_prior = prior}).network.class_table(), prior));
@@ -365,7 +365,7 @@ TEST(optimizers_stay_within_reach) {
   }
 }
 
-TEST(settings_without_meaning_are_refused) {
+TEST(settings_without_meaning_are_rejected) {
   const Dataset data = chain_data(20, 0.1, 4);
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.alpha = 0}), "alpha must be positive");
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.l2 = -1}), "l2 must be finite and non-negative");

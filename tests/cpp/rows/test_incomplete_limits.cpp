@@ -50,7 +50,7 @@ TEST(long_products_do_not_underflow) {
 }
 
 TEST(long_products_of_long_products_do_not_underflow) {
-  // A missing root whose missing children each have so many children of their own that all messages are about as small
+  // A missing root whose missing children each have so many children that all messages are about as small
   // as numbers are let get before they are scaled.
   constexpr std::size_t kChildren = 150, kEach = 23;
   std::vector<std::vector<std::size_t>> parents{{}};
@@ -104,7 +104,7 @@ TEST(rows_without_weight_have_no_say) {
   CHECK(estimate_elr(chain, all).training == estimate_elr(chain, weighty).training);
 }
 
-TEST(work_ends_when_it_is_told_to) {
+TEST(work_can_be_cancelled) {
   const Dataset data = chain_data(200, 0.2, 4);
   int calls = 0;
   const auto thrice = [&](const FitProgress&) { return ++calls < 4; };
@@ -153,7 +153,7 @@ TEST(only_the_calling_thread_is_asked_whether_to_go_on) {
   CHECK_STOPS(repeat());
 }
 
-TEST(a_pass_over_many_rows_ends_when_it_is_told_to) {
+TEST(a_pass_over_many_rows_can_be_cancelled) {
   const Dataset data = chain_data(20'000, 0.2, 4);
   for (const Structure& structure : {kChain, Structure({{}, {0}, {0, 1}, {2}})})
     for (const RowGoal goal : {RowGoal::kLikelihood, RowGoal::kConditionalLikelihood}) {

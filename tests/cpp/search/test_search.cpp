@@ -204,7 +204,7 @@ TEST(arcs_between_features_of_any_size_are_compared_side_by_side) {
       CHECK_NEAR(mean(plain_scores(data, folds, state.structure(), options)), best, 1e-12);
     }
     CHECK(same(search_structure(data, folds, options, 3), result));
-    // Tables are made anew in every step where they cannot be kept: some of them, or all, and the counts of pairs.
+    // Tables are rebuilt in every step where they cannot be kept: some of them, or all, and the counts of pairs.
     for (const int bits : {16, 14}) {
       options.memory_limit = std::size_t{1} << bits;
       CHECK(same(search_structure(data, folds, options), result));

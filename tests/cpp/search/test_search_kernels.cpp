@@ -60,7 +60,7 @@ struct Rows {
   }
 };
 
-/// Few different numbers, so that many classes tie. `spread` is how far the sums are apart.
+/// Few different numbers, so many classes tie. `spread` is how far the sums are apart.
 Rows draw(std::mt19937_64& random, std::size_t n_classes, std::size_t rows, bool with_zeros, double spread) {
   const std::size_t width = n_classes == 2 && !with_zeros ? 1 : (n_classes + 3) / 4 * 4;
   Rows made{n_classes,

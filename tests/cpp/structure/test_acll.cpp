@@ -202,7 +202,7 @@ TEST(branchings_are_the_best_of_all_rooted_trees) {
   for (int repeat = 0; repeat < 120; ++repeat) {
     const std::size_t n = 1 + static_cast<std::size_t>(repeat % 5);
     std::vector<double> weights(n * n);
-    // Whole numbers have ties, and sums of them no rounding.
+    // Integers have ties, and sums of them no rounding.
     for (double& w : weights) w = repeat % 2 ? real(random) : static_cast<double>(random() % 4) - 2;
     const std::vector<double> best = best_by_root(n, weights);
     const Tree free = maximum_branching(n, weights);
@@ -219,7 +219,7 @@ TEST(branchings_are_the_best_of_all_rooted_trees) {
   }
 }
 
-TEST(branchings_prefer_the_lowest_and_refuse_what_is_no_weight) {
+TEST(branchings_prefer_the_lowest_and_reject_invalid_weights) {
   CHECK(maximum_branching(0, {}).empty());
   CHECK((maximum_branching(4, std::vector<double>(16, 0.25)) == Tree{std::nullopt, 0, 0, 0}));
   std::vector<double> weights(9, 0.0);

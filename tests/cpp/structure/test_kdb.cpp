@@ -20,7 +20,7 @@ Parents parents_of(const Structure& structure) {
   return parents;
 }
 
-/// I(X;Y|Z) of a table [x][y][z] from its definition, every probability on its own; rounded, so that noise is no tie
+/// I(X;Y|Z) of a table [x][y][z] from its definition, every probability on its own; rounded, so noise is no tie
 /// break.
 double information(const std::vector<double>& table, std::size_t n_x, std::size_t n_y, std::size_t n_z) {
   const auto sum = [&](int x, int y, int z) {  // a negative index runs over all values
@@ -115,8 +115,8 @@ TEST(a_chain_is_found) {
 }
 
 TEST(ties_go_to_the_lowest_feature_and_the_first_rank) {
-  // A full factorial of four binary features whose class is their sum: every feature tells as much as any other, and so
-  // does every pair, though the tables of the pairs differ in the order of their cells.
+  // A full factorial of four binary features whose class is their sum: every feature is as informative as any other,
+  // and so is every pair, though the tables of the pairs differ in the order of their cells.
   std::vector<std::vector<std::uint8_t>> columns(4);
   std::vector<std::uint8_t> target;
   for (unsigned cell = 0; cell < 16; ++cell) {
@@ -137,7 +137,7 @@ TEST(ties_go_to_the_lowest_feature_and_the_first_rank) {
 }
 
 TEST(equal_columns_on_both_sides_of_a_feature_tie) {
-  // Columns 0 and 2 are one column twice, and tell more about the class than column 1 between them.
+  // Columns 0 and 2 are one column twice, and more informative about the class than column 1 between them.
   std::mt19937_64 random(4);
   for (int repeat = 0; repeat < 20; ++repeat) {
     std::vector<std::uint8_t> twice, target, other;

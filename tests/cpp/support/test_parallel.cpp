@@ -81,7 +81,7 @@ TEST(threads_are_numbered_and_work_at_the_same_time) {
   for (int piece = 0; piece < 20; ++piece) {
     std::atomic<int> present{0};
     Synchronized<std::set<std::size_t>> workers;
-    // No item ends before all three have begun, so that no thread can do two of them.
+    // No item ends before all three have begun, so no thread can do two of them.
     team.run_items(3, [&](std::size_t, std::size_t worker) {
       ++present;
       CHECK(comes_true([&] { return present == 3; }));

@@ -119,8 +119,8 @@ TEST(rising_factorials_of_huge_numbers_are_exact_and_quick) {
 }
 
 TEST(weights_of_millions_of_rows) {
-  // As often as it takes to bring exponents beyond 32 bits: copies of one feature, so that all trees are alike, and
-  // one apart, so that no edge to it matters beside theirs.
+  // As often as it takes to bring exponents beyond 32 bits: copies of one feature, so all trees are alike, and
+  // one apart, so no edge to it matters next to theirs.
   std::vector<Column> columns;
   for (std::size_t f = 0; f < 4; ++f) columns.emplace_back(std::vector<std::uint8_t>{0, 1, 2, 3, 0, 1, 2, 3}, 4);
   columns.emplace_back(std::vector<std::uint8_t>{0, 0, 0, 0, 1, 1, 1, 1}, 2);
@@ -261,7 +261,7 @@ TEST(much_data_leaves_few_edges) {
   for (std::size_t f = 0; f + 1 < n; ++f) CHECK(best.best_tree[f] == (Edge{f, f + 1}));
 }
 
-TEST(missing_cells_are_summed_over) {
+TEST(missing_values_are_marginalized) {
   for (const double missing : {0.0, 0.2}) {
     const Dataset data = table_of(5, 80, missing, false, 5, 3);
     const Tbmatan model(count(data, CountScope::kPairs));
@@ -286,7 +286,7 @@ TEST(missing_cells_are_summed_over) {
   }
 }
 
-TEST(many_missing_cells_are_averaged_over_sampled_trees) {
+TEST(many_missing_values_are_averaged_over_sampled_trees) {
   const Dataset data = table_of(6, 50, 0.0, false, 8);
   const CountSet counts = count(data, CountScope::kPairs);
   TbmatanOptions few;
@@ -381,7 +381,7 @@ TEST(only_trees_have_networks) {
   refused({{0, 1}, {2, 2}, {2, 3}}, "that of features 2 and 2 closes a cycle");
 }
 
-TEST(bad_options_are_refused) {
+TEST(bad_options_are_rejected) {
   const Dataset data = table_of(3, 10, 0.0, false, 1);
   const CountSet counts = count(data, CountScope::kPairs);
   const auto with = [](auto change) {

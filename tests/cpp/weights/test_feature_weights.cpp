@@ -183,7 +183,7 @@ TEST(a_tree_by_hand) {
   Rows rows{0, 1, 2, 3, 4, 5};
   const auto split = tree.best_split(rows);
   CHECK(split.has_value());
-  CHECK_EQ(split->feature, std::size_t{1});  // x1 = 0 leaves two rows to tell apart, x0 leaves three
+  CHECK_EQ(split->feature, std::size_t{1});  // x1 = 0 leaves two rows to separate, x0 leaves three
   CHECK_EQ(split->value, Code{0});
   CHECK_NEAR(split->gain, 6 * std::log(6) - 5 * std::log(5) - 2 * std::log(2), 1e-12);
   CHECK(tree.least_depths(rows, std::nullopt) == (std::vector<std::uint32_t>{2, 1, 0, 0, 0}));
@@ -258,7 +258,7 @@ TEST(trees_can_be_stopped) {
   CHECK_STOPS(tree_depths(Structure::naive(300), data, options, 2));
 }
 
-TEST(options_without_meaning_are_refused) {
+TEST(options_without_meaning_are_rejected) {
   const Dataset data = random_dataset({{2}, {3}}, {2}, 10, false, 1);
   const Structure naive = Structure::naive(2);
   CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.n_trees = 0}), "at least one tree");
@@ -306,7 +306,7 @@ TEST(powers_of_tables) {
   }
 }
 
-TEST(the_objective_judges_what_the_network_predicts) {
+TEST(the_objective_evaluates_what_the_network_predicts) {
   std::mt19937_64 random(6);
   std::uniform_real_distribution<double> unit(0.0, 1.0);
   for (const std::uint32_t classes : {1U, 2U, 3U, 7U})

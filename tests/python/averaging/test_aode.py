@@ -97,7 +97,7 @@ def slow_joint(X, y, row, n_values, n_classes, alpha, min_count, weights):
         return (weights[rows & fitting].sum() + alpha) / total if total > 0 else 1 / n
 
     def probability(p, complete, c):
-        """One model, or naive Bayes if p is None; a child whose cell is missing is left out (None)."""
+        """One model, or naive Bayes if p is None; a child whose value is missing is skipped (None)."""
         result = share(np.ones(len(y), dtype=bool), y == c, n_classes)
         for i, value in enumerate(complete):
             if value is None:
@@ -207,7 +207,7 @@ def test_a_high_minimum_is_naive_bayes():
     np.testing.assert_allclose(clf.predict_joint_log_proba(X), expected.predict_joint_log_proba(X), rtol=1e-12)
 
 
-def test_class_prior_is_taken_as_it_is():
+def test_class_prior_is_not_smoothed():
     X, y = make_table()
     clf = tg.AODEClassifier(class_prior=[0.2, 0.3, 0.5]).fit(X, y)
     np.testing.assert_array_equal(clf._core_model.class_probabilities, [0.2, 0.3, 0.5])
@@ -240,7 +240,7 @@ def test_files_and_pickles_predict_the_same_bits(tmp_path, with_counts):
             loaded.partial_fit(X, y)
 
 
-def test_a_file_whose_settings_name_another_classifier_is_refused(tmp_path):
+def test_a_file_whose_settings_name_another_classifier_is_rejected(tmp_path):
     X, y = make_table()
     for clf, other in [(tg.AODEClassifier(), "TANClassifier"), (tg.NaiveBayesClassifier(), "AODEClassifier")]:
         clf.fit(X, y).save(tmp_path / "model.tng")
@@ -308,7 +308,7 @@ def test_wrong_settings(wrong, error, message):
         tg.AODEClassifier(**wrong).fit(X, y)
 
 
-def test_tables_that_are_too_large_are_refused():
+def test_tables_that_are_too_large_are_rejected():
     X = np.arange(60_000).reshape(-1, 1).repeat(2, axis=1)
     with pytest.raises(ValueError, match=r"the table of 'x0' given 'x1', the class would have [\d,]+ cells"):
         tg.AODEClassifier().fit(X, np.zeros(60_000, dtype=int))

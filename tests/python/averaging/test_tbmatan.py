@@ -256,10 +256,10 @@ def test_rows_of_huge_weight_take_no_time():
     np.testing.assert_allclose(clf.predict_proba(X), best.predict(*clf._encode(X), "posterior"), rtol=0, atol=1e-13)
 
 
-# -- missing cells
+# -- missing values
 
 
-def test_missing_cells_are_summed_out_or_estimated():
+def test_missing_values_are_marginalized_or_estimated():
     X, y = make_table(300)
     gaps = X[:20].copy()
     gaps.iloc[:12, [1, 3, 4]] = None  # 36 assignments
@@ -346,7 +346,7 @@ def test_extreme_priors_fall_back(size, near, tmp_path):
     assert copy.counts_.n_rows == 160
 
 
-def test_extreme_priors_with_too_many_missing_cells():
+def test_extreme_priors_with_too_many_missing_values():
     X, y = make_table(30, sizes=(2, 3, 2))
     with pytest.warns(tg.FallbackWarning):
         clf = tg.TBMATANClassifier(1e200, max_assignments=5).fit(X, y)
@@ -403,12 +403,12 @@ def test_subnormal_numbers_are_still_numbers_afterwards():
     assert (tiny / 4 * 4 == tiny).all()  # would be taken for zero
 
 
-# -- pictures
+# -- plots
 
 
 # Old versions of matplotlib call new versions of their parser by old names.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_pictures():
+def test_plots():
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -439,7 +439,7 @@ def test_pictures():
         plt.close("all")
 
 
-def test_pictures_without_matplotlib(monkeypatch):
+def test_plots_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     X, y = make_table(20)
     with pytest.raises(ImportError, match=r"plotting needs matplotlib; install it with: pip install 'tanager\[plot"):

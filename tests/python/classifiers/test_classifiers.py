@@ -391,7 +391,7 @@ def test_class_prior():
     np.testing.assert_allclose(clf.predict_proba(np.full((1, 6), 99)), [[0.2, 0.3, 0.5]])
 
 
-def test_numbers_are_cut():
+def test_numbers_are_discretized():
     data = tg.datasets.load("iris")
     clf = tg.NaiveBayesClassifier().fit(data.X, data.y)
     cuts = [clf._encoder.columns[i].cuts for i in range(4)]

@@ -27,7 +27,7 @@ SIZES = (1, 2, 254, 255, 256, 257, 1000)
 
 @dataclass
 class Table:
-    """Columns of whole numbers (None is missing), classes and weights."""
+    """Columns of integers (None is missing), classes and weights."""
 
     X: np.ndarray
     y: np.ndarray
@@ -154,7 +154,7 @@ def make_classifier(name):
 
 SEARCHES = {"HillClimb", "SuperParent", "ForwardJoin", "BackwardJoin", "ELR"}
 HUGE = {"weights 1e300", "tiny beside huge weights", "some missing, 1e300"}
-#: What is refused: learners, tables, and what is said.
+#: What is rejected: learners, datasets and messages.
 REFUSED = [
     (
         SEARCHES,
@@ -188,14 +188,14 @@ def refusal(learner, table) -> str | None:
     return next((why for names, tables, why in REFUSED if learner in names and table in tables), None)
 
 
-def test_the_tables_that_are_refused_exist():
+def test_the_rejected_datasets_exist():
     for names, tables, _ in REFUSED:
         assert names <= set(LEARNERS)
         assert tables <= set(TABLES)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_nothing_to_learn_from_is_refused(learner):
+def test_data_without_information_is_rejected(learner):
     clf, some = make_classifier(learner), PLAIN.X
     with pytest.raises(
         ValueError, match=r"^Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\.$"

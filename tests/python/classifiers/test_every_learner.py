@@ -59,7 +59,7 @@ ATTRIBUTES = ("search_trace_", "parameter_trace_", "feature_weights_", "arc_prob
 
 
 def table(n_rows: int = 200, missing: float = 0.1) -> tuple[pd.DataFrame, pd.Series]:
-    """Strings with gaps, integers, and numbers that are cut into intervals."""
+    """Strings with missing values, integers, and numbers that are discretized."""
     X, y = make_table(n_rows, missing=missing)
     rng = np.random.default_rng(1)
     columns = {"number": rng.integers(4, size=n_rows), "real": (y == "a") + rng.normal(size=n_rows)}

@@ -24,7 +24,7 @@ ALPHAS = ["0", "0.01", "1"]
 
 
 def fit(data, structure, alpha):
-    # Classes that are declared but do not occur count too; partial_fit is told of them.
+    # Declared classes that do not occur count too; partial_fit receives them.
     clf = tg.BayesNetClassifier(structure, pr.Dirichlet(alpha=float(alpha)))
     return clf.partial_fit(data.X, pd.Series(data.y, name=data.target), classes=data.classes)
 
@@ -79,7 +79,7 @@ def test_pair_weights(load, name):
 
 
 def fit_golden_structure(data, kind, alpha):
-    # The golden's own arcs, so that tables can be compared where the best tree is not unique.
+    # The golden's own arcs, to compare tables where the best tree is not unique.
     parents = feature_parents(data.golden["structures"][kind]["families"], data.target)
     arcs = [(p, child) for child, found in parents.items() for p in found]
     clf = fit(data, st.FixedStructure(arcs), alpha)

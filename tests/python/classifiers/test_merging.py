@@ -44,7 +44,7 @@ def test_merged_parts_are_the_whole(clf):
     learned_alike(merged.partial_fit(X, y), clone(clf).fit(pd.concat([X, X]), np.concatenate([y, y])), X)
 
 
-def test_models_of_numbers_merge_if_they_are_cut_alike():
+def test_models_of_numbers_merge_if_their_cut_points_are_equal():
     X, y = make_table(200)
     X = X.assign(size=np.where(y == "a", 0.0, 3.0) + RNG.normal(size=200))
     first = tg.TANClassifier().fit(X, y)

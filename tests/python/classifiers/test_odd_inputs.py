@@ -70,7 +70,7 @@ def test_a_fit_that_fails_changes_nothing():
     assert not hasattr(clf.fit(np.column_stack([A, A]), Y), "feature_names_in_")
 
 
-def test_rows_of_weight_zero_leave_the_others_as_they_are():
+def test_rows_of_weight_zero_do_not_change_the_others():
     weights = np.ones(30)
     weights[0] = 0
     masked = np.ma.array(B[:, None], mask=B[:, None] == 0)
@@ -90,7 +90,7 @@ def test_masked_labels_and_weights_are_missing():
     assert tg.scores.entropy(np.ma.array([0, 1, 2], mask=[0, 0, 1])) == pytest.approx(np.log(2))
 
 
-def test_arcs_and_columns_given_once_only_are_refused():
+def test_arcs_and_columns_given_once_only_are_rejected():
     arcs = st.FixedStructure(arc for arc in [(0, 1)])
     with pytest.raises(TypeError, match="arcs: expected a list"):
         tg.BayesNetClassifier(arcs).fit(np.column_stack([B, B]), Y)
@@ -312,7 +312,7 @@ other.join()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.slow
-def test_forked_processes_have_threads_of_their_own():
+def test_forked_processes_have_their_own_threads():
     run = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=120, check=False)
     assert run.stdout.split() == ["0"] * 8, run.stderr
 

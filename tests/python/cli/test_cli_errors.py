@@ -306,7 +306,7 @@ def test_absent_packages_are_named(run, monkeypatch):
     one_sentence(done, 1, "pyarrow is required to read files: pip install 'tanager[cli]'")
 
 
-def test_mistakes_of_ours_are_one_sentence_too(run, model, monkeypatch):
+def test_internal_errors_are_one_sentence_too(run, model, monkeypatch):
     def broken(*_arguments):
         raise RuntimeError("what\nis this")
 

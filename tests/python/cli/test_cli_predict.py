@@ -33,7 +33,7 @@ def test_answers_are_those_of_python(run, tmp_path, structure):
     np.testing.assert_array_equal([[float(p) for p in row[2:]] for row in rows[1:]], clf.predict_proba(data.X))
 
 
-def test_columns_are_found_by_name_and_kept_as_they_are(run, weather, tmp_path):
+def test_columns_are_found_by_name_and_kept_unchanged(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "-o", tmp_path / "m.tng")
     expected = run.well("predict", tmp_path / "m.tng", weather)
     moved = tmp_path / "moved.csv"
@@ -110,7 +110,7 @@ def test_missing_and_unknown_cells_are_summed_out(run, weather, tmp_path):
     np.testing.assert_array_equal([[float(p) for p in row[1:]] for row in rows[1:]], [expected, expected])
 
 
-def test_unknown_cells_are_refused_where_the_model_says_so(run, weather, tmp_path):
+def test_unknown_values_are_rejected_if_the_model_requires_it(run, weather, tmp_path):
     run.well("fit", weather, "--class", "play", "--set", "unseen=error", "-o", tmp_path / "m.tng")
     for cells in ("fog,1,1,007", "sun,1,99,007", "sun,1,x,007"):
         (tmp_path / "new.csv").write_text(f"sky,wind,day,code\nsun,1,1,007\n{cells}\n", "utf-8")
@@ -122,7 +122,7 @@ def test_unknown_cells_are_refused_where_the_model_says_so(run, weather, tmp_pat
     run.well("predict", tmp_path / "m.tng", tmp_path / "new.csv")
 
 
-def test_a_label_that_looks_missing_is_told_of(run, tmp_path):
+def test_a_label_that_looks_missing_is_reported(run, tmp_path):
     tg.NaiveBayesClassifier().fit(pa.table({"x": ["NA", "b"]}), [0, 1]).save(tmp_path / "m.tng")
     (tmp_path / "new.csv").write_text("x\nNA\n")
     done = run("predict", tmp_path / "m.tng", tmp_path / "new.csv")
@@ -203,5 +203,5 @@ sys.exit(code)
     assert len(answers) == copies * len(data.X) + 1
     assert answers[1] == answers[1 + (copies - 1) * len(data.X)]
     assert [line.split(b",")[0].decode() for line in answers[1:100]] == clf.predict(data.X)[:99].tolist()
-    # The rows as text alone would take 5 MB, as an array of doubles 20 MB, the answers 13 MB; kilobytes are told.
+    # The rows as text alone would take 5 MB, as an array of doubles 20 MB, the answers 13 MB; the unit is kilobytes.
     assert int(done.stderr) < 60_000

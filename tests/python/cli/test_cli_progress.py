@@ -22,7 +22,7 @@ def table(tmp_path_factory):
 
 
 def shares_of(source, read):
-    """Read all rows, and return the share of rows that came, and that was told, after every batch."""
+    """Read all rows, and return the share of rows read, and the reported share, after every batch."""
     told = []
     read(source, lambda rows, share: told.append((rows, share)))
     done = 0
@@ -55,7 +55,7 @@ def test_shares_are_those_of_the_rows(table, first):
         assert share == expected
 
 
-def test_compressed_files_tell_shares_in_the_second_pass(table, tmp_path):
+def test_compressed_files_report_shares_in_the_second_pass(table, tmp_path):
     path = tmp_path / "long.csv.gz"
     path.write_bytes(gzip.compress(table.read_bytes(), 1))
     source = open_csv(path)

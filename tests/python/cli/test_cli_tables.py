@@ -1,4 +1,4 @@
-"""Tables of every format on the command line: types, missing cells, folders, standard input and output."""
+"""Tables of every format on the command line: types, missing values, folders, standard input and output."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def client() -> Iterator[Client]:
 
 
 def make_frame(n: int = 900, seed: int = 0) -> pd.DataFrame:
-    """Strings, whole numbers and missing cells; a category and a class appear in few rows only."""
+    """Strings, integers and missing values; a category and a class appear in few rows only."""
     random = np.random.default_rng(seed)
     color = random.choice(["red", "green", "blue"], n).astype(object)
     color[random.random(n) < 0.1] = None
@@ -124,7 +124,7 @@ def test_a_worker_that_is_killed_changes_nothing(client: Client, tmp_path: Path)
     assert state(clf) == state(whole)
 
 
-def test_columns_of_numbers_are_cut_by_all_partitions() -> None:
+def test_cut_points_come_from_all_partitions() -> None:
     random = np.random.default_rng(1)
     frame = pd.DataFrame({"x": random.normal(size=600), "z": random.normal(size=600)})
     frame["label"] = np.where(frame["x"] + random.normal(size=600) / 3 > 0.2, "high", "low")

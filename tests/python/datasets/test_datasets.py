@@ -188,7 +188,7 @@ def test_scikit_learn_tables():
     assert digits.y.dtype.kind == "i"
 
 
-def test_what_cannot_be_used_is_refused():
+def test_invalid_input_is_rejected():
     with pytest.raises(ValueError, match=r"there is no dataset 'irises'; the datasets are balance-scale, .*, wine"):
         datasets.load("irises")
     with pytest.raises(ValueError, match=r"noise: expected a number from 0 to 1, got 1\.5"):

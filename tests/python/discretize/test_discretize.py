@@ -98,7 +98,7 @@ sorted_classes = st.booleans()
 @pytest.mark.slow
 def test_mdl_cuts_equal_the_reference(table, related):
     x, y, w = table
-    if related:  # classes that follow the numbers, so that there is something to cut
+    if related:  # classes that follow the numbers, to have cut points
         y = np.where(np.isnan(x), y, np.clip(np.nan_to_num(x) + 2, 0, 4)).astype(np.uint8)
     for weights in (np.ones(len(x)), w, w / 3):
         expected = reference_mdl(x, y, weights)
@@ -145,7 +145,7 @@ def test_every_cut_separates_its_two_values(x):
         assert codes[0] == 0
         assert codes[-1] == len(cuts)
         assert (np.diff(codes.astype(int)) >= 0).all()
-    # As many bins as values, so that every value has its own.
+    # As many bins as values, one for each.
     (cuts,) = _core.equal_frequency_cuts(x[:, None], len(x))
     assert len(set(_core.apply_cuts(x, cuts))) == len(x)
 
@@ -203,7 +203,7 @@ def test_one_class_gives_no_cuts():
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_codes_are_floats_and_missing_cells_stay(estimator):
+def test_codes_are_floats_and_missing_values_stay(estimator):
     X, y = load_iris(return_X_y=True)
     X[3, 1] = np.nan
     codes = clone(estimator).fit_transform(X, y)
@@ -287,7 +287,7 @@ def test_bins_that_make_no_sense(kind, n_bins):
 
 
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_what_cannot_be_used_is_refused(estimator):
+def test_invalid_input_is_rejected(estimator):
     X, y = np.arange(6.0)[:, None], [0, 1] * 3
     with pytest.raises(ValueError, match="infinity"):
         clone(estimator).fit([[1.0], [np.inf]], [0, 1])

@@ -325,7 +325,7 @@ def test_anything_with_an_array_inside(tmp_path):
     assert learned(np.ma.array([[1, 2], [3, 4]]))[1] == [[0, 1], [0, 1]]
 
 
-def test_masked_cells_are_missing():
+def test_masked_values_are_missing():
     X = np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, False]])
     assert learned(X) == ([[3], [2, 4]], [[None, 0], [0, 1]])
     assert learned(X.astype(float))[1] == [[None, 0], [0, 1]]
@@ -361,7 +361,7 @@ def test_empty_tables():
             read_table(empty)
 
 
-def test_whole_numbers_with_missing_values_are_cut_in_any_container():
+def test_integers_with_missing_values_are_discretized_in_any_container():
     y, values = ["low", "low", "high"] * 10, [1, None, 5] * 10
     objects = np.array(values, dtype=object)[:, None]
     frame = pl.DataFrame({"x": values})

@@ -102,7 +102,7 @@ def test_categories_of_integers_cannot_be_changed():
     view = np.array([5, 6, 7])[:2]
     view.flags.writeable = False
     by_hand = ColumnEncoder("category", categories=view)
-    view.base[0] = 0  # it could be written to after all, so that it was copied
+    view.base[0] = 0  # it was writable, so it was copied
     assert by_hand.labels() == [5, 6]
 
 
@@ -129,7 +129,7 @@ def test_integers_beyond_int64():
     assert as_list(encoder.encode(read_table(np.array([[2**63 + 5], [7]], dtype=np.uint64)))[0]) == [None, 1]
 
 
-def test_float_arrays_are_cut():
+def test_float_arrays_are_discretized():
     X = np.array([[0.0, 5], [1, np.nan], [2, 6], [3, 7]])
     for array in (
         X,
@@ -147,7 +147,7 @@ def test_float_arrays_are_cut():
     assert [as_list(c) for c in encoder.encode(read_table([[None, 6.5]]))] == [[None], [1]]
 
 
-def test_many_rows_of_floats_are_cut_alike():
+def test_many_rows_of_floats_are_discretized_alike():
     X = np.random.default_rng(2).normal(size=(10_000, 4))
     encoder, _ = learn(X)
     for array in (X, np.asfortranarray(X), X.astype(np.float32)):
@@ -155,7 +155,7 @@ def test_many_rows_of_floats_are_cut_alike():
             np.testing.assert_array_equal(codes, array[:, j] > encoder.columns[j].cuts[0])
 
 
-def test_infinity_is_refused_where_numbers_are_cut():
+def test_infinity_is_rejected_where_numbers_are_discretized():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, -np.inf]})
     with pytest.raises(ValueError, match=r"contains infinity.*'b'"):
         learn(frame)

@@ -33,7 +33,7 @@ TRAPS = [
 
 
 def same(found, expected):
-    """Tell whether values are equal and of one family: 1 and 1.0 are, 1 and True or "1" are not."""
+    """Whether values are equal and of one family: 1 and 1.0 are, 1 and True or "1" are not."""
 
     def plain(value):
         return value.item() if isinstance(value, np.generic) else value

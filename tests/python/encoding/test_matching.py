@@ -59,7 +59,7 @@ def test_numbers_and_their_texts_match(kind):
     for X in given_tables():
         texts = [v for row in np.asarray(X, dtype=object).tolist() for v in row if isinstance(v, str)]
         if set(texts) - set(FITTED[kind]) and isinstance(FITTED[kind][0], str):
-            continue  # text is matched with text as it stands
+            continue  # text is matched with text unchanged
         assert clf.predict(X).tolist() == [0, 1, 2], X
         assert strict.predict(X).tolist() == [0, 1, 2], X
         assert clf.explain(X).prediction.tolist() == [0, 1, 2]

@@ -77,7 +77,7 @@ N = 240
 
 
 def draw_tables():
-    """A table with rare categories and classes, numbers and missing cells, in every form that tables come in."""
+    """Data with rare categories and classes, numbers and missing values, in every supported container."""
     rng = np.random.default_rng(5)
     y = rng.choice(["ant", "bee", "cow"], N, p=[0.5, 0.3, 0.2])
     y[:2] = "dog"
@@ -289,7 +289,7 @@ def test_labels_of_mixed_types_are_fitted_fold_by_fold():
     assert result["accuracy"].mean() > 0.5
 
 
-def test_several_classifiers_are_judged_as_each_alone(counted):
+def test_several_classifiers_are_evaluated_as_each_alone(counted):
     together = cross_validate(classifiers(), FRAME, Y, cv=FOLDS, scoring=list(SCORES))
     for name, clf in classifiers().items():
         alone = cross_validate(clf, FRAME, Y, cv=FOLDS, scoring=list(SCORES))

@@ -94,7 +94,7 @@ def test_scores_of_classes_that_do_not_occur():
     assert str(log_loss(["a"], [[1.0, 0.0]], ["a", "b"])) == "0.0"  # not -0.0
 
 
-def test_scores_refuse_what_does_not_fit():
+def test_scores_reject_inconsistent_input():
     with pytest.raises(ValueError, match="proba: expected 2 columns, one per class, got 3"):
         accuracy([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, got 4 in all"):
@@ -155,7 +155,7 @@ def test_fold_of_row_reads_all_that_users_give():
         ),
     ],
 )
-def test_fold_of_row_refuses_what_is_no_partition(cv, error, message):
+def test_fold_of_row_rejects_what_is_not_a_partition(cv, error, message):
     with pytest.raises(error, match=message):
         fold_of_row(cv, np.zeros(30, dtype=np.uint8), 1, None, 0)
 
@@ -217,12 +217,12 @@ def test_scoring_by_name_and_by_function():
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused(options, error, message):
+def test_invalid_input_is_rejected(options, error, message):
     with pytest.raises(error, match=message):
         cross_validate(tg.TANClassifier(), INTEGERS, Y, **options)
 
 
-def test_classifiers_that_are_none_are_refused():
+def test_what_is_not_a_classifier_is_rejected():
     with pytest.raises(TypeError, match="clf: expected a classifier, or a list or dict of classifiers, got 3"):
         cross_validate([tg.TANClassifier(), 3], INTEGERS, Y)
     with pytest.raises(TypeError, match="clf: expected a classifier"):
@@ -324,7 +324,7 @@ def test_comparisons_of_tables_and_of_equal_scores():
         ({"a": [1, 2], "b": [2, 1]}, {"alpha": 7}, "alpha: expected a number from 0 to 1, got 7"),
     ],
 )
-def test_comparisons_that_cannot_be_made_are_refused(scores, options, message):
+def test_impossible_comparisons_are_rejected(scores, options, message):
     with pytest.raises(ValueError, match=message):
         compare(scores, **options)
     with pytest.raises(ValueError, match="score: expected one of 'accuracy', 'log_loss', got 'auc'"):

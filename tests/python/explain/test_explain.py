@@ -358,7 +358,7 @@ def test_estimates_of_averages_are_announced():
     )
 
 
-def test_wrong_settings_are_refused():
+def test_wrong_settings_are_rejected():
     clf = fitted("leaves out")
     with pytest.raises(ValueError, match="against: expected one of the classes 'hi', 'lo', 'mid', got 'no'"):
         clf.explain(X, against="no")
@@ -390,7 +390,7 @@ def test_predictions_are_those_of_predict_where_rounded_logarithms_are_equal():
 
 
 def test_flips_are_those_of_predict_where_rounded_logarithms_are_equal():
-    """Turned about, the rows of one class are those of the other, so that many sums differ by rounding alone."""
+    """Reversed, the rows of one class are those of the other, so many sums differ only by rounding."""
     n_different = 0
     for seed in (4, 56, 120):
         random = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Explanations as people see them: text, tables, HTML, pictures."""
+"""Explanations as displayed: text, tables, HTML, plots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rows():
     return rows
 
 
-def test_text_tells_all_contributions_and_their_sum(clf, rows):
+def test_text_shows_all_contributions_and_their_sum(clf, rows):
     explanation = clf.explain(rows[:1])
     lines = str(explanation).splitlines()
     assert lines[0] == f"row 0: class is negative with probability {clf.predict_proba(rows[:1])[0, 0]:.3g}"

@@ -24,7 +24,7 @@ sun,4,3,007,yes
 
 @pytest.fixture
 def weather(tmp_path: Path) -> Path:
-    """A table with text, numbers, whole numbers, codes with leading zeros, quotes and a missing cell."""
+    """Data with text, numbers, integers, codes with leading zeros, quotes and a missing value."""
     path = tmp_path / "weather.csv"
     path.write_text(WEATHER, encoding="utf-8")
     return path

@@ -150,7 +150,7 @@ def extension(n, edges, arcs, preference, sizes):
 
 
 def preferred(columns, weights, sizes):
-    """Order features by what they tell about the class, then as the documentation says."""
+    """Order features by their information about the class, then as documented."""
 
     def key(f):
         seen = columns[f] != MISSING

@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def make_table(n_rows, sizes=(2, 3, 2, 4, 3), missing=0.0, seed=0):
-    """Strings that depend on the class and on the feature before, with missing cells."""
+    """Strings that depend on the class and on the previous feature, with missing values."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n_rows)
     columns, before = {}, y

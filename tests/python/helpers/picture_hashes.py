@@ -1,7 +1,7 @@
-"""Pictures by their hash: what is drawn, as 16 by 16 shades of gray.
+"""Plots by their hash: 16 by 16 shades of gray.
 
-So coarse that other versions of matplotlib and FreeType give nearly the same, and fine enough that another picture does not.
-``python tests/python/helpers/picture_hashes.py`` writes those of now to tests/data/picture_hashes.json: look at the pictures before.
+Coarse enough for other versions of matplotlib and FreeType to give nearly the same, and fine enough to distinguish plots.
+``python tests/python/helpers/picture_hashes.py`` writes the current hashes to tests/data/picture_hashes.json: look at the plots first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def from_text(lines: list[str]) -> np.ndarray:
 
 
 def distance(a: np.ndarray, b: np.ndarray) -> float:
-    """The mean difference of two pictures in shades, where one cell to the side counts little: text moves by pixels."""
+    """The mean difference of two plots in shades; a shift by one cell counts little, since text moves by pixels."""
     return float((_smooth(a) - _smooth(b)).__abs__().mean())
 
 

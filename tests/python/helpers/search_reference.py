@@ -1,4 +1,4 @@
-"""A slow wrapper search to compare with: every table and every prediction is made anew for every candidate."""
+"""A slow wrapper search to compare with: every table and every prediction is recomputed for every candidate."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Judge:
         return (n + self.p.alpha) / total
 
     def log_joint(self, parents: Parents, fold: int) -> np.ndarray:
-        """ln P(class, row) for the test rows of a fold; missing cells are summed out over all completions."""
+        """ln P(class, row) for the test rows of a fold; missing values are marginalized over all completions."""
         p = self.p
         rows = np.flatnonzero(p.folds == fold)
         tables = {f: self.table(f, found, fold) for f, found in enumerate(parents) if found is not None}
@@ -149,10 +149,10 @@ class Judge:
         return np.argmax(near, axis=1) == labels
 
     def _factors(self, row: int, c: int, parents: Parents, fold: int) -> Counter[Any] | None:
-        """The counts that are multiplied and divided by: where they are the same, no rounding can tell classes apart."""
+        """The counts that are multiplied and divided by: where they are equal, rounding cannot distinguish classes."""
         codes, p = self.p.codes[row], self.p
         if p.weights is not None:
-            return None  # sums of weights have rounding of their own
+            return None  # sums of weights have their own rounding
         factors: Counter[Any] = Counter([("prior", round(float(self.class_prior(fold)[c]), 12))])
         used = {m for found in parents if found for m in found}
         for f, found in enumerate(parents):

@@ -136,7 +136,7 @@ def test_texts_of_a_megabyte_take_little_time_and_memory():
         assert kilobytes < 1_000_000, text[:200]
 
 
-def test_more_parents_than_numpy_has_axes_are_refused_by_name():
+def test_more_parents_than_numpy_has_axes_are_rejected_by_name():
     def text(n):
         names = [f"v{i}" for i in range(n)]
         return (

@@ -1,4 +1,4 @@
-"""BIF and XMLBIF of others: every dialect is read, and whatever is wrong is told in a sentence with its line."""
+"""BIF and XMLBIF of other programs: every dialect is read, and errors are reported in a sentence with the line."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ GOOD_B = "probability ( b | a ) {\n  (x) 0.1, 0.9;\n  (y) 0.2, 0.8;\n}\n"  # fro
         (HEAD + GOOD_A + GOOD_B + 'variable "c {\n}', "line 16: unterminated quote"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(text: str, message: str) -> None:
+def test_errors_are_reported(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)) as caught:
         read_bif(text, "a")
     assert "\n" not in str(caught.value)
@@ -299,7 +299,7 @@ def test_what_is_wrong_is_told(text: str, message: str) -> None:
         ("name = b", "duplicate variable 'b'"),
     ],
 )
-def test_properties_of_ours_are_not_trusted(told: str, message: str) -> None:
+def test_our_properties_are_not_trusted(told: str, message: str) -> None:
     text = (HEAD + GOOD_A + GOOD_B).replace("x, y };", f"x, y }};\n property tanager_{told} ;")
     with pytest.raises(ValueError, match=r"^line \d") as caught:
         read_bif(text, "b")
@@ -338,7 +338,7 @@ def test_short_texts_cannot_fill_the_memory() -> None:
      HEAD + GOOD_A + "probability ( b | a ) { (" + "x," * 100_000 + "}", "/* */ " * 50_000 + "{", 'variable a { property "' + '" "' * 50_000 + "};"],
 )  # fmt: skip
 @pytest.mark.slow
-def test_long_nonsense_is_refused_at_once(text: str) -> None:
+def test_long_nonsense_is_rejected_at_once(text: str) -> None:
     started = time.process_time()
     with pytest.raises(ValueError, match=r"^line \d+: .{1,200}$"):
         read_bif(text, "a")
@@ -374,7 +374,7 @@ def test_long_nonsense_is_refused_at_once(text: str) -> None:
         ("]>", '<!ENTITY % a "b">\n]>', "line 9: the entity 'a' is declared"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_xml_is_told(old: str, new: str, message: str) -> None:
+def test_errors_in_xml_are_reported(old: str, new: str, message: str) -> None:
     assert XMLBIF.count(old) == 1
     with pytest.raises(ValueError, match=r"^line \d+: .{1,200}$|cycle$") as caught:
         read_xmlbif(XMLBIF.replace(old, new), "C")
@@ -388,7 +388,7 @@ def test_a_billion_laughs_are_not_laughed() -> None:
         read_xmlbif(text, "C")
 
 
-def test_documents_tell_their_encoding(tmp_path) -> None:
+def test_documents_declare_their_encoding(tmp_path) -> None:
     path = tmp_path / "some.xml"
     text = XMLBIF.replace('version="1.0"', 'version="1.0" encoding="ISO-8859-1"').replace("<OUTCOME>y<", "<OUTCOME>ü<")
     path.write_bytes(text.encode("latin-1"))
@@ -399,7 +399,7 @@ def test_documents_tell_their_encoding(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["UTF-9", "hex", "idna", "undefined", "utf-32", "big5", "é"])
-def test_an_encoding_that_cannot_be_read_is_told(tmp_path: Path, encoding: str) -> None:
+def test_an_unknown_encoding_is_reported(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "some.xml"
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>{XMLBIF[XMLBIF.index("<!DOCTYPE") :]}')
     with pytest.raises(ValueError, match=r"^some\.xml, line \d+: invalid XML: .+"):

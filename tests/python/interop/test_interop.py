@@ -73,7 +73,7 @@ def written(network: tg.Network, kind: str) -> str:
 
 
 def assert_same(a: tg.Network, b: tg.Network) -> None:
-    """All that a network tells is the same, to the last bit."""
+    """Assert that everything in two networks is the same, to the last bit."""
     assert (a.features, a.class_name, a.classes.tolist()) == (b.features, b.class_name, b.classes.tolist())
     assert sorted(a.arcs) == sorted(b.arcs)
     for name in [*a.features, a.class_name]:
@@ -182,7 +182,7 @@ def test_names_that_differ_by_case_only_are_kept_apart() -> None:
     assert interop.read_bif(text).features == ["a", "A"]
 
 
-def test_plain_names_are_written_as_they_are() -> None:
+def test_plain_names_are_written_unchanged() -> None:
     text = interop.read_bif(DATA / "asia.bif", "xray").to_bif() or ""
     assert text.count("property") == 1  # the class
     assert "probability ( either | lung_cancer, tuberculosis ) {\n  (yes, yes) 1.0, 0.0;\n" in text
@@ -213,7 +213,7 @@ def test_features_that_are_left_out_are_not_written() -> None:
     assert network.to_classifier().network_.left_out == ["x1"]
 
 
-def test_a_class_must_be_told() -> None:
+def test_a_class_must_be_named() -> None:
     with pytest.raises(ValueError, match="class_name: required to select the class; the variables are 'asia', "):
         interop.read_bif(DATA / "asia.bif")
     with pytest.raises(ValueError, match="class_name: expected one of the variables 'asia'"):

@@ -57,7 +57,7 @@ MODELS = {
 
 
 def feeds(session: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Turn a table into inputs, as the types of the inputs ask; missing cells as each type has them."""
+    """Convert data into inputs of the declared types; missing values as in each type."""
     found = {}
     for wanted in session.get_inputs():
         column = X[[wanted.name]].astype(object)

@@ -19,7 +19,7 @@ Arguments = list[tuple[str, bool]]
 
 
 def members(body: list[ast.stmt]) -> dict[str, ast.stmt]:
-    """What a stub declares, without the type aliases of its own."""
+    """What a stub declares, without its own type aliases."""
     found: dict[str, ast.stmt] = {}
     for node in body:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
@@ -32,7 +32,7 @@ def members(body: list[ast.stmt]) -> dict[str, ast.stmt]:
 
 
 def compiled_members(cls: type) -> dict[str, object]:
-    # A class without constructors of its own has the __init__ of pybind11, which only refuses.
+    # A class without constructors has pybind11's __init__, which only raises.
     return {
         name: value
         for name, value in vars(cls).items()

@@ -39,7 +39,7 @@ def anchors(page: Path) -> set[str]:
     found: set[str] = set()
     for heading in re.findall(r"^#+ (.*)$", text_of(page), re.MULTILINE):
         name = slug(heading)
-        while name in found:  # as GitHub tells them apart, nearly
+        while name in found:  # nearly as on GitHub
             name += "-1"
         found.add(name)
     return found

@@ -124,7 +124,7 @@ def test_every_source_file_is_in_the_build_once() -> None:
 
 
 def wrong_includes(path: Path, own: str, folders: set[str]) -> list[str]:
-    """Includes of stages to the right of its own, and of anything outside the given folders."""
+    """Includes of stages to its right, and of anything outside the given folders."""
     allowed = set(STAGES[: STAGES.index(own) + 1])
     return [
         f"{path.relative_to(ROOT)} includes {name}"
@@ -174,13 +174,13 @@ def test_the_core_knows_neither_python_nor_streams_and_threads_only_in_one_place
     assert wrong == []
 
 
-def test_headers_are_guarded() -> None:
+def test_headers_have_include_guards() -> None:
     headers = [path for path in tracked_files() if path.suffix == ".hpp"]
     assert headers
     assert [str(path) for path in headers if "#pragma once" not in path.read_text(encoding="utf-8")] == []
 
 
-def test_constants_of_headers_have_names_of_their_own() -> None:
+def test_constants_of_headers_have_distinct_names() -> None:
     # Two of one name and namespace are one variable to the linker, which takes the value of either.
     pattern = re.compile(r"^inline constexpr [\w:<> ]+? (k\w+) ?[={]", re.MULTILINE)
     headers = [path for path in [*core_files(), *public_headers()] if path.suffix == ".hpp"]

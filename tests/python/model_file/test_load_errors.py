@@ -105,7 +105,7 @@ CLASSIFIERS = [tg.TANClassifier(), tg.AODEClassifier(), tg.TBMATANClassifier()]
 
 
 @pytest.mark.parametrize("clf", CLASSIFIERS, ids=lambda clf: type(clf).__name__)
-def test_pickles_of_different_models_are_refused(clf):
+def test_pickles_of_different_models_are_rejected(clf):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
     state = copy.deepcopy(clf).fit(X, y).__getstate__()

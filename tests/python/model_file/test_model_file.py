@@ -29,7 +29,7 @@ SETTINGS = '{"alpha": 1.0, "α": "β"}'
 
 
 def make_network() -> _core.Network:
-    """Build tables of small integers, so that their quotients are the same on every platform."""
+    """Build tables of small integers, whose quotients are the same on every platform."""
     tables = []
     for feature, parents in enumerate(PARENTS):
         shape = (*(CARDINALITIES[p] for p in parents), CARDINALITIES[feature], len(CLASSES))
@@ -113,7 +113,7 @@ def make_model(*, counts: bool = True) -> _core.Model:
 
 
 def exact(label: object) -> tuple[type, object]:
-    """Tell 1, 1.0 and True apart, and 0.0 from -0.0."""
+    """Distinguish 1, 1.0 and True, and 0.0 from -0.0."""
     return type(label), label.hex() if isinstance(label, float) else label
 
 
@@ -281,13 +281,13 @@ def test_values_are_encoded() -> None:
         ({"counts": _core.CountSet([2], 3, "singles")}, ValueError, "the model's own features and classes"),
     ],
 )
-def test_what_does_not_fit_is_refused(change: dict[str, object], error: type[Exception], message: str) -> None:
+def test_what_does_not_fit_is_rejected(change: dict[str, object], error: type[Exception], message: str) -> None:
     arguments = {"features": FEATURES, "classes": CLASSES, "settings": "", "counts": None} | change
     with pytest.raises(error, match=message):
         _core.Model.build(make_network(), **arguments)
 
 
-def test_every_truncation_is_refused() -> None:
+def test_every_truncation_is_rejected() -> None:
     data = _core.Model.build(
         _core.Network([[]], [2], np.array([0.5, 0.5]), [np.full((2, 2), 0.5)]), [("f", ["a", "b"], None)], [0, 1]
     ).to_bytes()
@@ -296,7 +296,7 @@ def test_every_truncation_is_refused() -> None:
             _core.Model.from_bytes(data[:length])
 
 
-def test_random_flips_are_refused() -> None:
+def test_random_flips_are_rejected() -> None:
     data = make_model().to_bytes()
     rng = np.random.default_rng(1)
     for bit in rng.integers(8 * len(data), size=10_000):

@@ -1,4 +1,4 @@
-"""The C++ tests, so that the one test command runs everything."""
+"""The C++ tests, to run everything with one command."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ PROGRAM = ROOT / "tests" / "embed"
 
 
 def build_program(cmake_bin: Path, folder: Path, found_by: str) -> Path:
-    """Configure and build tests/embed as a project of its own, with a package that is found by the given option."""
+    """Configure and build tests/embed as a separate project, with a package that is found by the given option."""
     configure(cmake_bin, PROGRAM, folder, found_by)
     build(cmake_bin, folder)
     return folder / "embed"
@@ -44,7 +44,7 @@ def prefix_program(cmake_bin: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """The program, built against what ``cmake --install`` puts into an empty folder."""
     folder = tmp_path_factory.mktemp("prefix")
     configure(cmake_bin, ROOT, folder / "build", "-DTANAGER_BUILD_TESTS=OFF")
-    # The rules of installing are what is tried here, so that a library that is compiled already will do.
+    # Only the install rules are tested, so a compiled library is reused.
     if library := installed_library():
         for part in library.parent.glob("libtanager*.a"):
             shutil.copy(part, folder / "build" / "cpp")
@@ -63,7 +63,7 @@ def program(request: pytest.FixtureRequest) -> Path:
 
 
 def make_table(n_rows: int, seed: int) -> pd.DataFrame:
-    """Text, whole numbers, booleans and numbers to be cut, with gaps; all depend on one hidden value."""
+    """Text, integers, booleans and continuous numbers with missing values; all depend on one hidden value."""
     rng = np.random.default_rng(seed)
     hidden = rng.integers(3, size=n_rows)
     noisy = np.where(rng.random((4, n_rows)) < 0.7, hidden, rng.integers(3, size=(4, n_rows)))
@@ -96,7 +96,7 @@ def predict_by_program(program: Path, model: Path, table: pd.DataFrame, folder: 
 
 
 def make_averages() -> tanager.AODEClassifier:
-    return tanager.AODEClassifier(min_count=300)  # more than some values have, so that rows differ in their models
+    return tanager.AODEClassifier(min_count=300)  # more than some values have, so rows differ in their models
 
 
 def make_stubborn_average() -> tanager.TBMATANClassifier:

@@ -267,7 +267,7 @@ NO_CSV = {
 
 
 @pytest.mark.usefixtures("model")
-def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
+def test_invalid_csv_is_reported(run: Run) -> None:
     for table, what in NO_CSV.items():
         said = f"tanager-predict: expected CSV, got {what}"
         assert run("model.tng", text=table).stderr.decode().startswith(said)
@@ -277,7 +277,7 @@ def test_tables_that_are_no_csv_are_told_as_such(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("model")
-def test_errors_far_into_a_table_tell_their_line(run: Run) -> None:
+def test_errors_far_into_a_file_name_their_line(run: Run) -> None:
     rows = ["sun,1,true"] * 100_000
     rows[77_777] = "sun,wind,true"
     rows[88_888] = "sun"

@@ -1,4 +1,4 @@
-"""Networks in which the class stands anywhere: given, learned, judged, saved."""
+"""Networks with the class at any position: given, learned, evaluated, saved."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_prediction_is_that_of_the_joint_distribution():
     )
 
 
-def test_missing_cells_are_summed_out():
+def test_missing_values_are_marginalized():
     X, y = make_table()
     clf = general().fit(X, y)
     frame = X.assign(**{"class": y})

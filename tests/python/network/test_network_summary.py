@@ -55,7 +55,7 @@ def test_kinds(structure, kind):
     assert repr(found).endswith(" parameters>")
 
 
-def test_what_is_left_out_is_told():
+def test_omissions_are_reported():
     found = network(st.FixedStructure([("a", "b")], leave_out=["c"]))
     assert (
         repr(found)
@@ -135,7 +135,7 @@ def test_html_of_large_networks_stays_small():
     assert "and 41 more tables" in html
 
 
-def test_classifiers_keep_the_picture_of_scikit_learn():
+def test_classifiers_keep_the_diagram_of_scikit_learn():
     clf = tg.TANClassifier()
     assert "tanager-network" not in clf._repr_html_()
     clf.fit(X, Y)

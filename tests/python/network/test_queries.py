@@ -330,7 +330,7 @@ def test_wrong_questions_are_answered_with_one_sentence(fitted: tg.BayesNetClass
             network.sample(n)
 
 
-def test_impossible_evidence_is_told() -> None:
+def test_impossible_evidence_is_reported() -> None:
     X, y = np.array([[0, 0], [1, 1], [0, 0], [1, 1]]), np.array([0, 0, 1, 1])
     fixed = sr.FixedStructure([("x0", "x1")])
     network = tg.BayesNetClassifier(fixed, "maximum-likelihood").fit(X, y).network_
@@ -418,7 +418,7 @@ def test_the_limit_holds_for_loaded_and_converted_models(tangled: Any, tmp_path:
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2**32, 2.0, "5", None, True])
-def test_limits_that_are_no_limits_are_refused(tangled: Any, wrong: Any) -> None:
+def test_invalid_limits_are_rejected(tangled: Any, wrong: Any) -> None:
     network = tangled[0].network_
     with pytest.raises(ValueError, match=f"max_cells: expected an integer from 1 to 4,294,967,295, got {wrong!r}"):
         network.max_cells = wrong

@@ -56,7 +56,7 @@ def test_model_averaged_goldens(load, name, prior, alpha):
     np.testing.assert_allclose(proba, golden["predict"]["posterior"], atol=TOLERANCE)
 
 
-def test_model_averaged_golden_with_missing_cells(load):
+def test_model_averaged_golden_with_missing_values(load):
     data = load("voting_incomplete")
     check_model_averaged(data, data.golden["manb_prior0.5_alpha1"], 0.5, 1)
 
@@ -215,7 +215,7 @@ def draw_table(n=150):
 
 @pytest.mark.parametrize("name", LEARNERS)
 class TestEveryLearner:
-    def test_missing_cells_are_left_out_of_their_tables(self, name):
+    def test_missing_values_are_not_counted(self, name):
         X, y = draw_table()
         gaps = X.copy()
         gaps.loc[np.arange(0, len(y), 3), "told"] = None
@@ -319,7 +319,7 @@ def test_model_averaging_needs_a_naive_structure():
         ("acll-tree", None, r"may sum to at most 1e\+290 for an aCLL tree, but they sum to 1.2e\+307"),
     ],
 )
-def test_weights_too_large_for_logarithms_are_refused(structure, parameters, message):
+def test_weights_too_large_for_logarithms_are_rejected(structure, parameters, message):
     X, y = draw_table()
     clf = tg.BayesNetClassifier(structure, parameters)
     with pytest.raises(ValueError, match=message):

@@ -129,7 +129,7 @@ def test_wanbia_is_at_least_as_good_as_that_of_r(load, name, renormalize):
 
 
 def log_posteriors(X, y_codes, n_classes, cards, weights, renormalize, alpha=1.0, prior=None):
-    """Naive Bayes with weights as anybody would write it; X holds codes, -1 for missing cells."""
+    """A plain implementation of naive Bayes with weights; X holds codes, -1 for missing values."""
     counts = np.bincount(y_codes, minlength=n_classes) + alpha
     prior = counts / counts.sum() if prior is None else np.asarray(prior)
     joint = np.tile(np.log(prior), (len(X), 1))
@@ -317,7 +317,7 @@ def test_thousands_of_features():
 # -- limits and errors
 
 
-def test_iterations_that_do_not_suffice_are_told():
+def test_insufficient_iterations_are_reported():
     X, y = draw_table()
     clf = tg.BayesNetClassifier(parameters=pr.Wanbia(max_iter=1))
     with pytest.warns(ConvergenceWarning, match="Wanbia did not converge within 1 iteration "):

@@ -1,4 +1,4 @@
-"""EM, APN and ELR from Python: what they reach, what they show, and what they refuse."""
+"""EM, APN and ELR from Python: results, traces and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEARNERS = {
 
 
 def draw_table(n=300, missing=0.0, seed=0, n_classes=3):
-    """Features that depend on the class and on each other, so that no structure tells classes apart without error."""
+    """Features that depend on the class and on each other; no structure separates the classes without error."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     X = np.empty((n, 5), dtype=object)
@@ -96,7 +96,7 @@ def test_both_optimizers_reach_the_same_value_on_trees_over_pima(pima):
 
 @pytest.mark.parametrize("structure", ["naive", "tan"])
 @pytest.mark.parametrize("optimizer", ["cg", "lbfgs"])
-def test_chess_which_can_nearly_be_told_apart_ends_cleanly(shared, structure, optimizer):
+def test_nearly_separable_chess_ends_cleanly(shared, structure, optimizer):
     X, y = read_table(shared, "chess")
     clf = fitted(pr.ELR(tune_by=None, optimizer=optimizer, max_iter=100_000), X, y, structure)
     assert clf.parameter_trace_.stopped == "converged"
@@ -141,7 +141,7 @@ def test_em_of_naive_bayes_is_that_of_available_cases(alpha):
 
 
 def test_em_fills_in_what_available_cases_leave_out():
-    # Half of the parents are missing; rows without them still tell of the child.
+    # Half of the parents are missing; rows without them still contain information about the child.
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 4000)
     b = np.where(rng.random(4000) < 0.9, a, 1 - a)
@@ -153,7 +153,7 @@ def test_em_fills_in_what_available_cases_leave_out():
     assert em.log_likelihood(X, y) > plain.log_likelihood(X, y)
 
 
-def test_rows_that_can_be_told_apart_stop_cleanly():
+def test_separable_rows_stop_cleanly():
     X = np.repeat([[0, 1], [1, 1], [0, 0]], 20, axis=0)
     y = np.repeat([0, 1, 0], 20)
     for optimizer in ("cg", "lbfgs"):
@@ -170,7 +170,7 @@ def best_of_equal(errors):
 
 
 def end_of(values):
-    """Return where the curve of a fold ends that reached its optimum: from there on values stay as they are."""
+    """Return where the curve of a fold ends that reached its optimum: from there on values stay the same."""
     return len(values) - int(np.argmax(values[::-1] != values[-1])) + 1
 
 
@@ -268,7 +268,7 @@ def test_features_may_be_left_out(name):
     np.testing.assert_array_equal(clf.predict_proba(X), clf.predict_proba(other))
 
 
-def test_too_few_iterations_are_told():
+def test_too_few_iterations_are_reported():
     X, y = draw_table(missing=0.3)
     for learner in (pr.EM(max_iter=1), pr.APN(max_iter=1), pr.ELR(tune_by=None, max_iter=1, l2=0.01)):
         with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=1 iterations"):

@@ -1,4 +1,4 @@
-"""What pictures of networks show: every variable once, arcs by their strength, tables by the network's own distribution."""
+"""Plots of networks: every variable once, arcs by their strength, tables by the network's distribution."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_widths_of_an_average_are_probabilities():
     assert ax.get_title(loc="left").startswith("most probable tree, probability ")
 
 
-def test_arcs_of_the_class_are_drawn_where_they_tell_something():
+def test_arcs_of_the_class_are_plotted_where_they_are_informative():
     clf = general_network()
     ax = plot_network(clf)
     assert len(arcs(ax)) == len(clf.network_.arcs) == 7
@@ -162,7 +162,7 @@ HOSTILE = [
 ]
 
 
-def test_names_are_shown_as_they_are():
+def test_names_are_shown_unchanged():
     X, y = table(12)
     X.columns = HOSTILE
     ax = plot_network(tg.TANClassifier().fit(X, pd.Series(y, name="$y")), tables=True)
@@ -207,7 +207,7 @@ def test_narrow_axes_have_room_for_bars():
     assert title.x1 <= ax.figure.bbox.width + 2
 
 
-def test_other_pictures_of_hostile_names():
+def test_other_plots_of_hostile_names():
     X, y = table(12, 60)
     X.columns = HOSTILE
     posterior = tg.TBMATANClassifier().fit(X, y).posterior_

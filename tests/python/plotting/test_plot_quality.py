@@ -1,4 +1,4 @@
-"""Reliability, ROC, learning curves and their pictures, beside scikit-learn and plain loops."""
+"""Reliability, ROC, learning curves and their plots, compared with scikit-learn and plain loops."""
 
 from __future__ import annotations
 

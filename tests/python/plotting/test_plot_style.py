@@ -55,7 +55,7 @@ def test_text_is_legible(style, name):
     assert len(found) > 3
     for text, behind in found:
         if mpl.colors.to_rgb(text.get_color()) == behind:
-            assert text.get_text() == "class"  # in a box of its own color
+            assert text.get_text() == "class"  # in a box of a separate color
             continue
         assert abs(lightness(text.get_color()) - lightness(behind)) >= 0.35, (text.get_text(), text.get_color())
 

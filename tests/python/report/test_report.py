@@ -138,7 +138,7 @@ def test_hostile_labels_are_text(make, tmp_path):
     assert "'right \\u202eot tfel'" in found["features"][0]["labels"]
 
 
-def test_labels_that_look_alike_are_told_apart(tmp_path):
+def test_labels_that_look_alike_are_distinguished(tmp_path):
     X = np.array([[1, "a"], ["1", "b"], [1, "'a'"], ["1", "a\nb"]] * 5, dtype=object)
     y = np.array([1, "1", "1", 1] * 5, dtype=object)
     text = written(tg.TANClassifier().fit(X, y), tmp_path, X, y)
@@ -216,7 +216,7 @@ def test_predict_decides_near_ties():
     assert clf.classes_[most_probable(clf, X, tied)].tolist() == clf.predict(X).tolist() == y
 
 
-def test_scores_of_rows_that_are_hard_to_judge(tmp_path):
+def test_scores_of_rows_that_are_hard_to_evaluate(tmp_path):
     X, y = table()
     clf = tg.NaiveBayesClassifier().fit(X, y)
     text = written(clf, tmp_path, X[:3], ["no", "perhaps", "never"])

@@ -213,7 +213,7 @@ def test_branchings_are_the_best_of_all_rooted_trees(weights):
             assert own == roots[totals == best].min()  # the first of equally good ones
 
 
-def test_branchings_refuse_what_is_no_weight():
+def test_branchings_reject_invalid_weights():
     with pytest.raises(ValueError, match="from 0 to 1 is inf"):
         _core.maximum_branching(np.array([[0, np.inf], [0, 0]]))
     with pytest.raises(ValueError, match="square matrix"):
@@ -381,7 +381,7 @@ def test_settings_are_checked_when_used(learner, message):
         tg.BayesNetClassifier(**{kind: learner}).fit(X, y)
 
 
-# -- judging
+# -- evaluation
 
 
 def test_conditional_relative_entropy_is_what_the_likelihood_lacks():
@@ -434,7 +434,7 @@ def test_conditional_relative_entropy_with_weights_of_any_size(scale):
     assert conditional_relative_entropy(p, [[1.0, 0.0], [1.0, 0.0]], [5e-324, scale]) == math.inf
 
 
-def test_rows_without_weight_are_not_judged():
+def test_rows_without_weight_are_not_evaluated():
     X, y, weight = [["a"], ["a"], ["b"]], [0, 1, 1], [1, 2, 0]
     p = observed_class_proba(X, y, sample_weight=weight)
     assert np.isnan(p[2]).all()

@@ -27,7 +27,7 @@ def test_information_is_made_of_entropies():
     assert scores.conditional_mutual_information(x, y, z) == pytest.approx(expected)
 
 
-def test_missing_cells_are_left_out():
+def test_missing_values_are_not_counted():
     assert scores.entropy(["a", None, "b", None]) == pytest.approx(np.log(2))
     assert scores.mutual_information(["a", "b", None, "a"], [1, 2, 1, None]) == pytest.approx(np.log(2))
     with pytest.raises(ValueError, match="expected variables of the same length, got"):

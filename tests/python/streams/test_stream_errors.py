@@ -37,7 +37,7 @@ def test_one_pass_is_not_enough_for_cuts_and_deep_tables():
         tg.KDBClassifier().fit_stream(lambda: once, "outcome")
 
 
-def test_infinity_is_refused():
+def test_infinity_is_rejected():
     X = pd.DataFrame({"x": [0.5, np.inf], "y": [0, 1]})
     with pytest.raises(ValueError, match="contains infinity or a value too large to be discretized: column 'x'"):
         tg.TANClassifier().fit_stream([X], "y")

@@ -211,7 +211,7 @@ def test_declared_categories_and_classes():
 
 @pytest.mark.parametrize("discretizer", ["mdlp", "equal-width", "equal-frequency", None])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_few_rows_are_cut_as_by_fit(discretizer, weighted):
+def test_few_rows_are_discretized_as_by_fit(discretizer, weighted):
     X, y = numbers_table()
     w = RNG.integers(0, 4, size=len(y)).astype(float) if weighted else np.ones(len(y))
     settings = {"discretizer": discretizer, "numeric_features": "float"}
@@ -222,7 +222,7 @@ def test_few_rows_are_cut_as_by_fit(discretizer, weighted):
     assert [c.kind for c in clf._encoder.columns] == [c.kind for c in whole._encoder.columns]
 
 
-def test_integers_are_cut_where_asked():
+def test_integers_are_discretized_on_request():
     X, y = RNG.integers(0, 50, size=(300, 3)), RNG.integers(0, 2, size=300)
     for features in ("number", [1]):
         settings = {"discretizer": "equal-frequency", "numeric_features": features}
@@ -230,7 +230,7 @@ def test_integers_are_cut_where_asked():
         learned_alike(clf, tg.TANClassifier(**settings).fit(X, y), X)
 
 
-def test_many_rows_are_cut_nearly_as_by_fit(monkeypatch):
+def test_many_rows_are_discretized_nearly_as_by_fit(monkeypatch):
     monkeypatch.setattr(sketches, "CAPACITY", 256)
     monkeypatch.setattr(cuts, "SAMPLE_ROWS", 5000)
     rng, n_rows = np.random.default_rng(8), 60_000
@@ -297,7 +297,7 @@ def test_parts_merge_to_the_whole(name):
     clf._fit_counts(left.merge(right).result())
     learned_alike(clf, clone(LEARNERS[name]).fit(X, y), X)
     for part, cells in zip(parts[1:], before[1:], strict=True):
-        np.testing.assert_array_equal(part.result().counts.cells(), cells)  # merging leaves parts as they are
+        np.testing.assert_array_equal(part.result().counts.cells(), cells)  # merging does not change parts
 
 
 @pytest.mark.parametrize("discretizer", ["mdlp", "equal-width", "equal-frequency"])

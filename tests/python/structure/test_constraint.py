@@ -254,7 +254,7 @@ def test_ctrl_c_ends_the_tests(name, n_jobs):
     assert interrupted(LONG.format(name, n_jobs), after=1) == "KeyboardInterrupt"
 
 
-def test_too_many_parents_are_told_by_name():
+def test_too_many_parents_are_reported_by_name():
     rng = np.random.default_rng(0)
     X = rng.integers(2, size=(4000, 4))
     X[:, 3] = X[:, :3].sum(axis=1) % 4
@@ -303,7 +303,7 @@ def test_settings_are_checked(name, wrong, error, says):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_tables_that_tell_nothing(name):
+def test_uninformative_data(name):
     fit = tg.BayesNetClassifier(name).fit
     assert fit([[1, 2, 3]], ["a"]).network_.feature_arcs == []
     assert fit([[1], [2]] * 30, ["a", "b"] * 30).network_.features == ["x0"]
@@ -326,7 +326,7 @@ def test_equal_columns(name):
 
 
 def test_few_rows_conclude_nothing():
-    # Every combination of the conditioning features is there about once, so that even equal features look independent.
+    # Every combination of the conditioning features occurs about once, so even equal features look independent.
     rng = np.random.default_rng(7)
     X = rng.integers(8, size=(60, 4)).astype(np.uint8)
     X[:, 1] = X[:, 0]

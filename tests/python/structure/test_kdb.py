@@ -27,7 +27,7 @@ def random_codes(seed, rows=200, features=6, values=3, classes=3, missing=0.0):
 
 
 def information(a, b, given_, weights):
-    """I(A;B|G) of columns in nats, from probabilities; rounded, so that noise breaks no tie."""
+    """I(A;B|G) of columns in nats, from probabilities; rounded, so noise breaks no ties."""
     seen = (a != MISSING) & (b != MISSING)
     a, b, g, w = a[seen], b[seen], given_[seen], weights[seen]
     total = w.sum()
@@ -120,7 +120,7 @@ def test_posteriors_are_those_of_the_same_structure_given():
 
 
 def test_ties_go_to_the_first():
-    # A full factorial whose class is the sum of its features: all features tell alike, and so do all pairs.
+    # A full factorial whose class is the sum of its features: all features are equally informative, and so are all pairs.
     X = np.array(np.meshgrid(*[[0, 1]] * 4, indexing="ij")).reshape(4, -1).T
     X[:, 2] = 1 - X[:, 2]
     y = X[:, [0, 1, 3]].sum(axis=1) - X[:, 2]

@@ -266,7 +266,7 @@ def test_little_memory_costs_nothing_but_time(method, missing):
     # The largest table that three steps may try has five features, with four values where one of them is missing; what
     # is made of the four folds is in memory at once.
     assert outcome_of(fit(problem, memory_limit=12 * 8 * 3 * (4 if missing else 3) ** 5)) == plain
-    # Ten bytes hold no table, so that no arcs are tried.
+    # Ten bytes hold no table, so no arcs are tried.
     assert all(not found for found in parents_of(fit(problem, memory_limit=10)))
 
 

@@ -45,7 +45,7 @@ def fitted(structure, X=None, y=None, **settings) -> tg.BayesNetClassifier:
 
 @learners
 def test_an_interaction_is_found(make):
-    # Neither feature says anything alone, so that a search that adds features one by one has to be pushed.
+    # Neither feature is informative alone, so a search that adds features one by one needs a push.
     search = make(epsilon=0.0, start=[("f1", "f2")]) if make is st.ForwardJoin else make(epsilon=0.05)
     clf = fitted(search)
     assert clf.score(*parity()) == 1
@@ -53,7 +53,7 @@ def test_an_interaction_is_found(make):
     assert clf.search_trace_.stopped == "perfect"
 
 
-def test_the_trace_tells_what_happened():
+def test_the_trace_shows_what_happened():
     trace = fitted(st.BackwardJoin(epsilon=0.05)).search_trace_
     assert next(step.change for step in trace) == "initial structure"
     assert [step.change for step in trace][-1] == "f2 -> f1"
@@ -410,9 +410,9 @@ def test_a_grid_search_over_epsilon():
 
 @pytest.mark.parametrize("what", ["start", "required"])
 @learners
-def test_tables_of_the_start_that_are_too_large_are_refused_before_they_are_made(make, what):
+def test_too_large_tables_of_the_initial_structure_are_rejected_early(make, what):
     values = [f"v{i}" for i in range(20_000)]
-    codes = np.random.default_rng(0).integers(-1, 20_000, (60, 2))  # with missing cells, which need whole tables
+    codes = np.random.default_rng(0).integers(-1, 20_000, (60, 2))  # with missing values, which need full tables
     X = pd.DataFrame({f"f{i}": pd.Categorical.from_codes(codes[:, i], values) for i in range(2)})
     with pytest.raises(ValueError, match="the table of 'f1' given 'f0', the class would have 800,000,000 cells"):
         fitted(make(**{what: [("f0", "f1")]}), X, np.arange(60) % 2)

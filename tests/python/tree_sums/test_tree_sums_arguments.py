@@ -1,4 +1,4 @@
-"""What sums over spanning trees take as weights and settings, and what they refuse."""
+"""Valid and invalid weights and settings of sums over spanning trees."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def with_one(value, matrix=ONES):
         ((ONES, [[0, 1], [2, 0]]), r"got 1.0 \* 2\*\*1 for edge \(0, 1\) and 1.0 \* 2\*\*2 for \(1, 0\)"),
     ],
 )
-def test_other_weights_are_refused_in_one_sentence(function, weights, message):
+def test_other_weights_are_rejected_in_one_sentence(function, weights, message):
     with pytest.raises(ValueError, match=message) as refusal:
         function(weights)
     assert "\n" not in str(refusal.value)
@@ -162,7 +162,7 @@ def test_numbers_of_samples_are_whole(n_samples):
         sample_trees(np.zeros((2, 2)), n_samples)
 
 
-def test_other_settings_are_refused():
+def test_other_settings_are_rejected():
     with pytest.raises(ValueError, match="n_jobs: expected"):
         edge_probabilities(np.zeros((2, 2)), n_jobs=0)
     with pytest.raises(ValueError, match="random_state: expected an integer from 0 to"):

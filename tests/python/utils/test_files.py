@@ -1,4 +1,4 @@
-"""Files that are written for others appear whole or not at all, and nothing else is replaced by them."""
+"""Output files are written atomically and replace nothing else."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_links_to_nothing_stay_links(write_any, tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX systems")
-def test_links_in_a_circle_are_told_and_stay(write_any, tmp_path):
+def test_cyclic_links_are_reported_and_stay(write_any, tmp_path):
     (tmp_path / "one").symlink_to("two")
     (tmp_path / "two").symlink_to("one")
     with pytest.raises((OSError, ValueError), match="Too many levels of symbolic links"):
@@ -159,7 +159,7 @@ def test_errors_name_what_was_asked_for(write, tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_full_disks_are_told(write, tmp_path):
+def test_full_disks_are_reported(write, tmp_path):
     link = tmp_path / "full"  # should it be replaced one day, the device is not
     link.symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
