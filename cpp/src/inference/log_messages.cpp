@@ -150,8 +150,9 @@ void collect_logs(const Forest& forest, const InferenceTables& tables, std::span
 void add_beliefs(const Forest& forest, const InferenceTables& tables, std::span<const Code> row,
                  std::span<const double> class_weights, LogForestState& state, FamilyTables& sums) {
   LogMessages messages(tables, true, state, &sums);
-  with_constant<1, 2, 3, 4>(forest.n_classes(),
-               [&](auto n) { forest.spread<decltype(n)::value>(row.data(), true, class_weights.data(), messages); });
+  with_constant<1, 2, 3, 4>(forest.n_classes(), [&](auto n) {
+    forest.spread<decltype(n)::value>(row.data(), true, class_weights.data(), messages);
+  });
 }
 
 }  // namespace tanager::internal

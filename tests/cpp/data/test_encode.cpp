@@ -430,4 +430,41 @@ TEST(arrow_streams_that_fail) {
   CHECK_THROWS(InvalidInput, ArrowStrings{stream}, "the disk is full");
 }
 
+TEST(integers_are_learned_and_encoded_in_one_call) {
+  // Column 0 is seen as a whole by any sample; 1 has a rare value; 2 needs 16 bits, which only reading all of it tells.
+  const std::size_t n_rows = 50'000;
+  std::vector<std::int32_t> cells(3 * n_rows);
+  for (std::size_t i = 0; i < n_rows; ++i) {
+    cells[i] = static_cast<std::int32_t>(i % 3) - 1;
+    cells[n_rows + i] = i == 777 ? 1'000'000 : 5;
+    cells[2 * n_rows + i] = i % 100 == 1 ? static_cast<std::int32_t>(i) : 7;
+  }
+  const IntegerMatrix matrix{cells.data(),
+                             IntegerType::kInt32,
+                             n_rows,
+                             3,
+                             sizeof(std::int32_t),
+                             static_cast<std::ptrdiff_t>(n_rows * sizeof(std::int32_t))};
+  for (const int threads : {1, 2}) {
+    std::vector<std::vector<std::uint8_t>> narrow(3, std::vector<std::uint8_t>(n_rows));
+    std::vector<std::vector<std::uint16_t>> wide(3);
+    std::vector<CodeBuffer> out;
+    for (auto& codes : narrow) out.push_back({codes.data(), false});
+    const auto widened = [&](std::size_t column) {
+      wide[column].resize(n_rows);
+      return CodeBuffer{wide[column].data(), true};
+    };
+    const auto keys = learn_integers(matrix, out, widened, threads);
+    CHECK(keys[0] == (std::vector<std::int64_t>{-1, 0, 1}));
+    CHECK(keys[1] == (std::vector<std::int64_t>{5, 1'000'000}));
+    CHECK_EQ(keys[2].size(), n_rows / 100 + 1);
+    CHECK(!out[0].wide && !out[1].wide && out[2].wide);
+    for (std::size_t i = 0; i < n_rows; ++i)
+      for (std::size_t j = 0; j < 3; ++j) {
+        const std::size_t code = out[j].wide ? wide[j][i] : narrow[j][i];
+        CHECK_EQ(keys[j][code], cells[j * n_rows + i]);
+      }
+  }
+}
+
 TEST_MAIN

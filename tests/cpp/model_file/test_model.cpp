@@ -8,6 +8,7 @@
 #include "tanager/errors.hpp"
 #include "tanager/model.hpp"
 #include "tanager/network_predictor.hpp"
+#include "tanager/version.hpp"
 
 using namespace fixtures;
 
@@ -192,6 +193,14 @@ TEST(class_names_are_the_shortest_text) {
   const char* expected[] = {"true", "false", "-12", "0.1", "1e+22", "3.5", "größe"};
   for (std::uint32_t c = 0; c < 7; ++c) CHECK_EQ(model.class_name(c), expected[c]);
   CHECK_THROWS(InvalidInput, model.class_name(7), "the model has 7 classes");
+}
+
+TEST(the_library_has_the_version_of_its_headers) {
+  CHECK_EQ(std::string(version()), std::string(TANAGER_VERSION));
+  CHECK_EQ(std::string(TANAGER_VERSION), std::to_string(TANAGER_VERSION_MAJOR) + "." +
+                                             std::to_string(TANAGER_VERSION_MINOR) + "." +
+                                             std::to_string(TANAGER_VERSION_PATCH));
+  CHECK_EQ(TANAGER_VERSION_NUMBER, TANAGER_VERSION_MAJOR * 10000 + TANAGER_VERSION_MINOR * 100 + TANAGER_VERSION_PATCH);
 }
 
 TEST_MAIN
