@@ -402,7 +402,7 @@ TEST(invalid_input_is_rejected) {
   CHECK_THROWS(InvalidInput, predictor.predict(std::vector<Code>{0}, Output::kPosterior, out), "must have 2 numbers");
   CHECK_THROWS(InvalidInput,
                predictor.predict_rows(std::span<const Code>(std::vector<Code>{0, 0, 1}), Output::kPosterior, out),
-               "whole rows");
+               "not complete rows");
   CHECK_THROWS(InvalidInput,
                predictor.predict_rows(std::span<const std::uint8_t>(std::vector<std::uint8_t>{5, 0}),
                                       Output::kPosterior, out, 2),

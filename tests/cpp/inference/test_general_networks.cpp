@@ -95,7 +95,7 @@ TEST(impossible_structures_are_rejected) {
   CHECK_THROWS(InvalidInput, Structure::general({{}, {0}}, {true, false}, {1}), "cycle");
   CHECK_THROWS(InvalidInput, Structure::general({{}}, {false}, {1}), "the class has parent 1, but there are only 1");
   CHECK_THROWS(InvalidInput, Structure::general({{}}, {false}, {0, 0}), "the class has parent 0 twice");
-  CHECK_THROWS(InvalidInput, Structure::general({{}, {}}, {true}, {}), "said of 2 features, but was said of 1");
+  CHECK_THROWS(InvalidInput, Structure::general({{}, {}}, {true}, {}), "for each of 2 features, got 1");
   CHECK_THROWS(InvalidInput, Structure::general({{}}, {false}, {0}, {true}), "which is absent");
 }
 

@@ -206,7 +206,8 @@ TEST(features_left_out_are_no_part_of_answers) {
   std::vector<Code> out(3 * 10);
   queries.sample({{kMissing, 4}, {}}, 1, out);
   for (std::size_t i = 10; i < 20; ++i) CHECK_EQ(out[i], kMissing);
-  CHECK_THROWS(InvalidInput, queries.posterior({{0, 0}, {}}, std::vector<std::size_t>{1}), "leaves it out");
+  CHECK_THROWS(InvalidInput, queries.posterior({{0, 0}, {}}, std::vector<std::size_t>{1}),
+               "is not part of the network");
 }
 
 TEST(questions_are_checked) {

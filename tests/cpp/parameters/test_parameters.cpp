@@ -298,7 +298,7 @@ TEST(wrong_settings_are_rejected) {
     CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{0.5}, bad, {}}), "alpha must be positive");
   }
   CHECK_THROWS(InvalidInput, estimate_data_temperature(naive, counts, {Degrees::kLog, 1.0, -1e-9, {}}),
-               "added_frequency must not be negative");
+               "added_frequency must be non-negative");
   CHECK_THROWS(InvalidInput, estimate_softened(naive, counts, {-1, {}}), "n0 must be non-negative");
   for (const double bad : {-0.1, 1.1, nan})
     CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{bad}, 1, {}}), "between 0 and 1, but one is");

@@ -58,7 +58,7 @@ TEST(what_is_left_out_has_neither_parents_nor_children) {
   CHECK_THROWS(InvalidInput, Structure::leaving_out({true, false}, {{1}, {}}), "feature 0 is absent, but has parents");
   CHECK_THROWS(InvalidInput, Structure::leaving_out({true, false}, {{}, {0}}),
                "feature 1 has parent 0, which is absent");
-  CHECK_THROWS(InvalidInput, Structure::leaving_out({true}, {{}, {}}), "must be said of 2 features, but was said of 1");
+  CHECK_THROWS(InvalidInput, Structure::leaving_out({true}, {{}, {}}), "for each of 2 features, got 1");
   CHECK_THROWS(InvalidInput, Structure::leaving_out({false, false, true}, {{1}, {0}, {}}), "cycle");
   const Structure structure = Structure::leaving_out({true, false}, {{}, {}});
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, {0.5, 0.5}, {{0.5, 0.5, 0.5, 0.5}, {0.5, 0.5, 0.5, 0.5}}),

@@ -199,7 +199,7 @@ TEST(codes_and_sizes_are_checked) {
   CHECK_THROWS(InvalidInput, predictor.predict(std::vector<Code>{0}, Output::kPosterior, out), "must have 2 numbers");
   CHECK_THROWS(InvalidInput,
                predictor.predict_rows(std::span<const Code>(std::vector<Code>{0, 0, 1}), Output::kPosterior, out),
-               "whole rows");
+               "not complete rows");
   CHECK_THROWS(InvalidInput,
                predictor.predict_rows(std::span<const Code>(std::vector<Code>{5, 0}), Output::kPosterior, out, 2),
                "feature 0 has code 5");

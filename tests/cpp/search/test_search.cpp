@@ -331,12 +331,12 @@ TEST(what_cannot_be_is_said) {
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {-1.0, nan, infinity}) {
-    fails([&](SearchOptions& o) { o.alpha = bad; }, "alpha must not be negative");
+    fails([&](SearchOptions& o) { o.alpha = bad; }, "alpha must be non-negative");
     fails([&](SearchOptions& o) { o.epsilon = bad; }, "epsilon must be a non-negative number");
   }
   fails([](SearchOptions& o) { o.max_parents = 0; }, "max_parents must be between 1 and 64, got 0");
   fails([](SearchOptions& o) { o.max_parents = 65; }, "got 65");
-  fails([&](SearchOptions& o) { o.time_limit = nan; }, "the time limit must not be negative");
+  fails([&](SearchOptions& o) { o.time_limit = nan; }, "the time limit must be non-negative");
   fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "must have 2 probabilities, one per class, got 1");
   fails([](SearchOptions& o) { o.class_prior = {0.9, 0.9}; }, "the class prior must sum to one");
   fails([](SearchOptions& o) { o.start = Structure::naive(2); },

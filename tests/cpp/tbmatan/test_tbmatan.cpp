@@ -373,8 +373,8 @@ TEST(only_trees_have_networks) {
   const auto refused = [&](const std::vector<Edge>& edges, const char* part) {
     CHECK_THROWS(InvalidInput, model.network_of(edges), part);
   };
-  refused({{0, 999}, {0, 1}, {2, 3}}, "joins features 0 and 999, but there are 4 features");
-  refused({{0, 1}, {4, 1}, {2, 3}}, "joins features 4 and 1, but there are 4 features");
+  refused({{0, 999}, {0, 1}, {2, 3}}, "an edge must connect two features below 4, got 0 and 999");
+  refused({{0, 1}, {4, 1}, {2, 3}}, "an edge must connect two features below 4, got 4 and 1");
   refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, got 2");
   refused({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
   refused({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
