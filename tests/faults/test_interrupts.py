@@ -31,7 +31,7 @@ def test_folds_that_have_begun_are_told_to_end_while_others_are_handed_out(monke
     told = []
     submit = ThreadPoolExecutor.submit
 
-    def judge(*_given):
+    def evaluate(*_given):
         told.append(stopping.get().wait(20))
         return []
 
@@ -40,7 +40,7 @@ def test_folds_that_have_begun_are_told_to_end_while_others_are_handed_out(monke
             raise KeyboardInterrupt
         return submit(self, function, *given)
 
-    monkeypatch.setattr(_counted_folds, "_judge_fold", judge)
+    monkeypatch.setattr(_counted_folds, "_evaluate_fold", evaluate)
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
     X = np.random.default_rng(0).integers(0, 3, size=(60, 4))
     with pytest.raises(KeyboardInterrupt):

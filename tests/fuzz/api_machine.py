@@ -46,7 +46,7 @@ REFUSALS = {
     "folds": "cv: expected from 2 folds to the number of rows|needs at least two rows",
     "arcs": "without arcs between features",
     "class": "needs a class without parents|needs the class as a parent of every feature",
-    "file": "but a model file holds strings, integers, floats and booleans|whole numbers must fit 64 bits",
+    "file": "a model file can store only strings, integers, floats and booleans|must fit (?:in )?64 bits",
     "prior": "class probabilities cannot be given where the class depends on features",
 }
 
