@@ -63,8 +63,10 @@ struct SearchOptions {
   double epsilon = 0.01;
   /// The initial structure; otherwise naive Bayes, or for kForwardJoin the class alone.
   std::optional<Structure> start;
-  /// Arcs that are added to the initial structure and never removed, and arcs that are never added.
-  std::vector<Arc> required, forbidden;
+  /// Arcs that are added to the initial structure and never removed.
+  std::vector<Arc> required;
+  /// Arcs that are never added.
+  std::vector<Arc> forbidden;
   std::optional<std::size_t> max_steps;
   /// In seconds.
   std::optional<double> time_limit;

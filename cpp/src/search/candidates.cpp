@@ -71,10 +71,10 @@ SearchState first_state(const SearchOptions& options, std::size_t n_features) {
     throw InvalidInput(
         "the initial structure and the required arcs must form fully connected groups of features without arcs between "
         "groups");
-  const std::size_t most = options.method == SearchMethod::kHillClimb ? options.max_parents : 1;
-  if (!joins && structure.max_parents() > most)
+  const std::size_t max_parents = options.method == SearchMethod::kHillClimb ? options.max_parents : 1;
+  if (!joins && structure.max_parents() > max_parents)
     throw InvalidInput(join_text("the initial structure and the required arcs give a feature ", structure.max_parents(),
-                                 " feature parents, but at most ", most, " are allowed"));
+                                 " feature parents, but at most ", max_parents, " are allowed"));
   return state;
 }
 
