@@ -16,9 +16,10 @@ namespace tanager::internal {
 /// Number of threads to use for a request: zero or less means all the machine has.
 int resolve_threads(int threads);
 
-/// Threads for many short pieces of work, one after the other. The others start when a piece first has work for them and
-/// end with the team; between two pieces they wait, at first without sleeping, since the next one usually follows at once.
-/// A team belongs to one thread, which does its share of the work; it must not be used from within its own work.
+/// Threads for many short pieces of work, one after the other. The others start when a piece first has work for them
+/// and end with the team; between two pieces they wait, at first without sleeping, since the next one usually follows
+/// at once. A team belongs to one thread, which does its share of the work; it must not be used from within its own
+/// work.
 class ThreadTeam {
  public:
   /// Up to `threads` threads, the caller's included; zero or less means all the machine has.
