@@ -26,9 +26,6 @@ class BitPairs {
   /// Two phases per block. They refer to this object.
   void append_phases(std::vector<Phase>& phases);
 
-  /// Bytes of bit sets a block takes.
-  std::size_t block_bytes() const { return n_bit_rows_ * stride_ * sizeof(std::uint64_t); }
-
  private:
   struct Feature {
     std::size_t index = 0;   // in the data set

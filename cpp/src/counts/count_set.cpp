@@ -231,17 +231,15 @@ void check_same(const CountSet& a, const CountSet& b) {
 
 CountSet& CountSet::operator+=(const CountSet& other) {
   check_same(*this, other);
-  std::transform(cells_.begin(), cells_.end(), other.cells_.begin(), cells_.begin(), std::plus<>());
-  std::transform(class_counts_.begin(), class_counts_.end(), other.class_counts_.begin(), class_counts_.begin(),
-                 std::plus<>());
+  std::ranges::transform(cells_, other.cells_, cells_.begin(), std::plus<>());
+  std::ranges::transform(class_counts_, other.class_counts_, class_counts_.begin(), std::plus<>());
   return *this;
 }
 
 CountSet& CountSet::operator-=(const CountSet& other) {
   check_same(*this, other);
-  std::transform(cells_.begin(), cells_.end(), other.cells_.begin(), cells_.begin(), std::minus<>());
-  std::transform(class_counts_.begin(), class_counts_.end(), other.class_counts_.begin(), class_counts_.begin(),
-                 std::minus<>());
+  std::ranges::transform(cells_, other.cells_, cells_.begin(), std::minus<>());
+  std::ranges::transform(class_counts_, other.class_counts_, class_counts_.begin(), std::minus<>());
   return *this;
 }
 

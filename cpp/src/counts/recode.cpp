@@ -25,33 +25,17 @@ void check_recoding(const Recoding& recoding, std::size_t n_old, std::uint32_t n
   }
 }
 
-/// Counts positions up, the last one fastest; n_values(axis) says where each begins anew.
-template <class Values>
-void count_up(std::vector<std::size_t>& position, Values n_values) {
+/// Counts positions up, the last one fastest.
+void count_up(std::vector<std::size_t>& position, std::span<const std::uint32_t> dims) {
   for (std::size_t a = position.size(); a-- > 0;) {
     ++position[a];
-    if (position[a] < n_values(a)) return;
+    if (position[a] < dims[a]) return;
     position[a] = 0;
   }
 }
 
-/// Copies a table cell by cell to where the recodings of its axes (outermost first) put it.
-void move_cells(std::span<const double> from, std::span<double> to, std::span<const Recoding* const> axes,
-                std::span<const std::uint32_t> new_dims) {
-  if (from.empty()) return;
-  const std::size_t n_axes = axes.size();
-  std::vector<std::size_t> strides(n_axes, 1);
-  for (std::size_t a = n_axes - 1; a > 0; --a) strides[a - 1] = strides[a] * new_dims[a];
-  std::vector<std::size_t> position(n_axes, 0);
-  for (const double cell : from) {
-    std::size_t target = 0;
-    for (std::size_t a = 0; a < n_axes; ++a) target += strides[a] * (*axes[a])[position[a]];
-    to[target] = cell;
-    count_up(position, [&](std::size_t a) { return axes[a]->size(); });
-  }
-}
-
-/// Like move_cells, but cells may meet, which adds them up, or be dropped. A null axis stays as it is.
+/// Adds every cell of a table to the one where the recodings of its axes (outermost first) put it, or drops it. A null
+/// axis stays as it is.
 void merge_cells(std::span<const double> from, std::span<double> to, std::span<const Recoding* const> axes,
                  std::span<const std::uint32_t> old_dims, std::span<const std::uint32_t> new_dims) {
   if (std::all_of(axes.begin(), axes.end(), [](const Recoding* axis) { return axis == nullptr; })) {
@@ -73,7 +57,7 @@ void merge_cells(std::span<const double> from, std::span<double> to, std::span<c
       const std::size_t code = classes == nullptr ? c : (*classes)[c];
       if (classes == nullptr || code != kMissing) to[target * new_s + code] += cells[c];
     }
-    count_up(position, [&](std::size_t a) { return old_dims[a]; });
+    count_up(position, old_dims);
   }
 }
 
@@ -101,15 +85,26 @@ std::vector<std::uint32_t> dims_with_class(const Family& family, const CountSet&
   return dims;
 }
 
-/// Calls move(family, cells of one set, cells of the other) for every table of two sets over the same features.
-template <class Move>
-void for_each_table(const CountSet& from, CountSet& to, Move move) {
+/// Adds all counts of a set to those of another one, where the recodings put them. An empty recoding moves nothing.
+void merge_counts(const CountSet& from, CountSet& to, const std::vector<Recoding>& features, const Recoding& classes) {
+  const auto axis = [](const Recoding& recoding) { return recoding.empty() ? nullptr : &recoding; };
+  const Recoding* const class_axis = axis(classes);
+  const std::uint32_t n_classes = from.n_classes(), new_classes = to.n_classes();
+  merge_cells(from.class_counts(), to.class_counts(), {&class_axis, 1}, {&n_classes, 1}, {&new_classes, 1});
+  std::vector<const Recoding*> axes;
+  const auto merge = [&](const Family& family, std::span<const double> cells, std::span<double> merged) {
+    axes.clear();
+    for (const std::size_t parent : family.parents) axes.push_back(axis(features[parent]));
+    axes.push_back(axis(features[family.child]));
+    axes.push_back(class_axis);
+    merge_cells(cells, merged, axes, dims_with_class(family, from), dims_with_class(family, to));
+  };
   const std::size_t n = from.n_features();
-  for (std::size_t f = 0; f < n; ++f) move(Family{f, {}}, from.single(f), to.single(f));
+  for (std::size_t f = 0; f < n; ++f) merge(Family{f, {}}, from.single(f), to.single(f));
   if (from.scope() == CountScope::kPairs)
     for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) move(Family{v, {u}}, from.pair(u, v), to.pair(u, v));
-  for (std::size_t i = 0; i < from.families().size(); ++i) move(from.families()[i], from.family(i), to.family(i));
+      for (std::size_t v = u + 1; v < n; ++v) merge(Family{v, {u}}, from.pair(u, v), to.pair(u, v));
+  for (std::size_t i = 0; i < from.families().size(); ++i) merge(from.families()[i], from.family(i), to.family(i));
 }
 
 }  // namespace
@@ -122,14 +117,7 @@ CountSet CountSet::recoded(std::vector<std::uint32_t> cardinalities, std::uint32
   check_recoding(classes, n_classes_, n_classes, "the class");
 
   CountSet grown(std::move(cardinalities), n_classes, scope_, families_);
-  for (std::size_t c = 0; c < n_classes_; ++c) grown.class_counts_[classes[c]] = class_counts_[c];
-  for_each_table(*this, grown, [&](const Family& family, std::span<const double> from, std::span<double> to) {
-    std::vector<const Recoding*> axes;
-    for (const std::size_t parent : family.parents) axes.push_back(&features[parent]);
-    axes.push_back(&features[family.child]);
-    axes.push_back(&classes);
-    move_cells(from, to, axes, dims_with_class(family, grown));
-  });
+  merge_counts(*this, grown, features, classes);
   return grown;
 }
 
@@ -141,17 +129,7 @@ CountSet CountSet::merged(std::vector<std::uint32_t> cardinalities, std::uint32_
   check_merging(classes, n_classes_, n_classes, "the class");
 
   CountSet joined(std::move(cardinalities), n_classes, scope_, families_);
-  const auto axis = [](const Recoding& recoding) { return recoding.empty() ? nullptr : &recoding; };
-  const Recoding* const class_axis = axis(classes);
-  merge_cells(class_counts_, joined.class_counts_, {&class_axis, 1}, {&n_classes_, 1}, {&n_classes, 1});
-  std::vector<const Recoding*> axes;
-  for_each_table(*this, joined, [&](const Family& family, std::span<const double> from, std::span<double> to) {
-    axes.clear();
-    for (const std::size_t parent : family.parents) axes.push_back(axis(features[parent]));
-    axes.push_back(axis(features[family.child]));
-    axes.push_back(class_axis);
-    merge_cells(from, to, axes, dims_with_class(family, *this), dims_with_class(family, joined));
-  });
+  merge_counts(*this, joined, features, classes);
   return joined;
 }
 

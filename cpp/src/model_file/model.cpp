@@ -91,13 +91,7 @@ const T& classifier_as(const Classifier& classifier, const char* otherwise) {
 
 void internal::check_counts(const CountSet& counts) {
   check_cells(counts.class_counts());
-  const std::size_t n = counts.n_features();
-  for (std::size_t u = 0; u < n; ++u) {
-    check_cells(counts.single(u));
-    if (counts.scope() == CountScope::kPairs)
-      for (std::size_t v = u + 1; v < n; ++v) check_cells(counts.pair(u, v));
-  }
-  for (std::size_t i = 0; i < counts.families().size(); ++i) check_cells(counts.family(i));
+  check_cells(counts.cells());
 }
 
 std::unique_ptr<const Predictor> make_predictor(const Classifier& classifier) {

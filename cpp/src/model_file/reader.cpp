@@ -223,11 +223,7 @@ CountSet read_counts(ByteReader in, std::span<const std::uint32_t> cardinalities
             " bytes remain for them");
   CountSet counts({cardinalities.begin(), cardinalities.end()}, n_classes, scope, std::move(families));
   in.reals(counts.class_counts());
-  for (std::size_t f = 0; f < n; ++f) in.reals(counts.single(f));
-  if (scope == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) in.reals(counts.pair(u, v));
-  for (std::size_t i = 0; i < counts.families().size(); ++i) in.reals(counts.family(i));
+  in.reals(counts.cells());
   in.finish();
   return counts;
 }

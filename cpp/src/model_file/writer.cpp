@@ -83,13 +83,8 @@ void write_counts(ByteWriter& out, const CountSet& counts) {
     out.count(family.child);
     write_indices(out, family.parents);
   }
-  const std::size_t n = counts.n_features();
   out.reals(counts.class_counts());
-  for (std::size_t f = 0; f < n; ++f) out.reals(counts.single(f));
-  if (counts.scope() == CountScope::kPairs)
-    for (std::size_t u = 0; u < n; ++u)
-      for (std::size_t v = u + 1; v < n; ++v) out.reals(counts.pair(u, v));
-  for (std::size_t i = 0; i < counts.families().size(); ++i) out.reals(counts.family(i));
+  out.reals(counts.cells());
 }
 
 void write_tbmatan(ByteWriter& out, const Tbmatan& model) {
@@ -162,17 +157,6 @@ void write_feature(ByteWriter& out, const FeatureInfo& feature) {
   }
 }
 
-std::size_t cells_of(const CountSet& counts) {
-  std::size_t cells = 0;
-  for (std::size_t u = 0; u < counts.n_features(); ++u) {
-    cells += counts.single(u).size();
-    if (counts.scope() == CountScope::kPairs)
-      for (std::size_t v = u + 1; v < counts.n_features(); ++v) cells += counts.pair(u, v).size();
-  }
-  for (std::size_t i = 0; i < counts.families().size(); ++i) cells += counts.family(i).size();
-  return cells;
-}
-
 struct CountCells {
   std::size_t operator()(const Network& network) const {
     std::size_t cells = network.class_table().size();
@@ -183,14 +167,14 @@ struct CountCells {
     return aode.value_counts().size() + aode.singles().size() + aode.pairs().size();
   }
   std::size_t operator()(const Tbmatan& model) const {
-    return cells_of(model.counts()) + model.options().edge_beliefs.size();
+    return model.counts().cells().size() + model.options().edge_beliefs.size();
   }
 };
 
 /// The tables are nearly all of a large file; without this the buffer would be copied as it grows.
 std::size_t expected_size(const Model& model) {
   const std::size_t cells =
-      std::visit(CountCells{}, model.classifier()) + (model.counts() ? cells_of(*model.counts()) : 0);
+      std::visit(CountCells{}, model.classifier()) + (model.counts() ? model.counts()->cells().size() : 0);
   return cells * sizeof(double) + 64 * model.n_features() + model.settings().size() + 256;
 }
 
