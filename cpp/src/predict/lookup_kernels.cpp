@@ -8,6 +8,7 @@
 
 #include "simd/for_isa.hpp"
 #include "simd/vector_exp.hpp"
+#include "simd/with_constant.hpp"
 #include "support/infinity.hpp"
 
 namespace tanager::internal {
@@ -58,7 +59,7 @@ TANAGER_ALWAYS_INLINE void group_index(const Block& block, const LookupGroup& gr
 }
 
 /// sums[row][class] += table row of every group, kLanes classes at a time from `lane` on.
-template <int kLanes, class Index>
+template <std::size_t kLanes, class Index>
 TANAGER_ALWAYS_INLINE void look_up(const Block& block, std::size_t first_group, std::size_t n_groups,
                                    const Index (*index)[kMaxBlockRows], std::size_t lane, double* sums) {
   const std::size_t width = block.tables.padded_classes;
@@ -68,12 +69,12 @@ TANAGER_ALWAYS_INLINE void look_up(const Block& block, std::size_t first_group, 
   for (std::size_t row = 0; row < block.rows; ++row) {
     double* sum = sums + row * width + lane;
     double acc[kLanes];
-    for (int c = 0; c < kLanes; ++c) acc[c] = sum[c];
+    for (std::size_t c = 0; c < kLanes; ++c) acc[c] = sum[c];
     for (std::size_t g = 0; g < n_groups; ++g) {
       const double* term = cells[g] + index[g][row] * width;
-      for (int c = 0; c < kLanes; ++c) acc[c] += term[c];
+      for (std::size_t c = 0; c < kLanes; ++c) acc[c] += term[c];
     }
-    for (int c = 0; c < kLanes; ++c) sum[c] = acc[c];
+    for (std::size_t c = 0; c < kLanes; ++c) sum[c] = acc[c];
   }
 }
 
@@ -81,17 +82,12 @@ template <class Index>
 TANAGER_ALWAYS_INLINE void add_groups(const Block& block, std::size_t first_group, std::size_t n_groups, double* sums) {
   Index index[kGroupsAtOnce][kMaxBlockRows];
   for (std::size_t g = 0; g < n_groups; ++g) group_index(block, block.tables.groups[first_group + g], index[g]);
-  switch (block.tables.padded_classes) {
-    case 1:
-      return look_up<1>(block, first_group, n_groups, index, 0, sums);
-    case 2:
-      return look_up<2>(block, first_group, n_groups, index, 0, sums);
-    case 4:
-      return look_up<4>(block, first_group, n_groups, index, 0, sums);
-    default:
-      for (std::size_t lane = 0; lane < block.tables.padded_classes; lane += 8)
-        look_up<8>(block, first_group, n_groups, index, lane, sums);
-  }
+  const std::size_t width = block.tables.padded_classes;
+  with_constant<1, 2, 4>(width, [&](auto few) TANAGER_ALWAYS_INLINE_LAMBDA {
+    constexpr std::size_t kLanes = few > 0 ? few : 8;
+    for (std::size_t lane = 0; lane < width; lane += kLanes)
+      look_up<kLanes>(block, first_group, n_groups, index, lane, sums);
+  });
 }
 
 TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
@@ -123,7 +119,7 @@ TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double*
 }
 
 /// kClasses is the number of classes where the compiler should know it, zero where it should not.
-template <int kClasses>
+template <std::size_t kClasses>
 TANAGER_ALWAYS_INLINE void posterior_of(double* joint, std::size_t rows, std::size_t n_classes) {
   const std::size_t classes = kClasses > 0 ? kClasses : n_classes;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -146,9 +142,8 @@ TANAGER_ALWAYS_INLINE void posterior_of(double* joint, std::size_t rows, std::si
 }
 
 TANAGER_ALWAYS_INLINE void posterior_loop(double* joint, std::size_t rows, std::size_t n_classes) {
-  if (n_classes == 2) return posterior_of<2>(joint, rows, n_classes);
-  if (n_classes == 3) return posterior_of<3>(joint, rows, n_classes);
-  posterior_of<0>(joint, rows, n_classes);
+  with_constant<2, 3>(n_classes,
+                      [&](auto few) TANAGER_ALWAYS_INLINE_LAMBDA { posterior_of<few>(joint, rows, n_classes); });
 }
 
 void log_posterior(double* joint, std::size_t rows, std::size_t n_classes) {

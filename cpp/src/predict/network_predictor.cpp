@@ -55,27 +55,40 @@ std::uint32_t best_class(const double* joint, std::size_t n_classes) {
   return static_cast<std::uint32_t>(std::max_element(joint, joint + n_classes) - joint);
 }
 
-/// The rows of a block, row by row, turned into columns.
-template <class T>
-class Transposed {
+/// Gives blocks of a batch as columns: those of the batch, or rows turned into columns.
+class BlockLoader {
  public:
-  Transposed(std::size_t n_features) : codes_(n_features * kMaxBlockRows), columns_(n_features) {
-    for (std::size_t f = 0; f < n_features; ++f) columns_[f] = CodeColumn(codes_.data() + f * kMaxBlockRows);
-  }
-  std::span<const CodeColumn> load(const T* rows, std::size_t n_rows) {
-    // Tiles of 32 rows: they and the column ends they are written to stay in the first-level cache.
-    const std::size_t n = columns_.size();
-    for (std::size_t first = 0; first < n_rows; first += 32) {
-      const std::size_t last = std::min(n_rows, first + 32);
-      for (std::size_t f = 0; f < n; ++f)
-        for (std::size_t row = first; row < last; ++row) codes_[f * kMaxBlockRows + row] = rows[row * n + f];
-    }
-    return columns_;
+  BlockLoader(const CodeBatch& batch, std::size_t n_features) : batch_(batch), columns_(n_features) {}
+
+  /// The columns of a block, and the row that it starts at in them.
+  std::pair<std::span<const CodeColumn>, std::size_t> load(std::size_t first, std::size_t n_rows) {
+    if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch_.codes)) return {*columns, first};
+    if (const auto* rows = std::get_if<std::span<const Code>>(&batch_.codes))
+      transpose(rows->data() + first * columns_.size(), n_rows, wide_);
+    else
+      transpose(std::get<std::span<const std::uint8_t>>(batch_.codes).data() + first * columns_.size(), n_rows,
+                narrow_);
+    return {columns_, 0};
   }
 
  private:
-  std::vector<T> codes_;
+  template <class T>
+  void transpose(const T* rows, std::size_t n_rows, std::vector<T>& codes) {
+    const std::size_t n = columns_.size();
+    codes.resize(n * kMaxBlockRows);
+    for (std::size_t f = 0; f < n; ++f) columns_[f] = CodeColumn(codes.data() + f * kMaxBlockRows);
+    // Tiles of 32 rows: they and the column ends they are written to stay in the first-level cache.
+    for (std::size_t first = 0; first < n_rows; first += 32) {
+      const std::size_t last = std::min(n_rows, first + 32);
+      for (std::size_t f = 0; f < n; ++f)
+        for (std::size_t row = first; row < last; ++row) codes[f * kMaxBlockRows + row] = rows[row * n + f];
+    }
+  }
+
+  const CodeBatch& batch_;
   std::vector<CodeColumn> columns_;
+  std::vector<Code> wide_;
+  std::vector<std::uint8_t> narrow_;
 };
 
 struct NetworkBuffers : Predictor::Scratch::Buffers {
@@ -126,46 +139,21 @@ void complete_block(const T& tables, std::span<const CodeColumn> columns, std::s
   }
 }
 
-/// Goes through rows in blocks on several threads. `block_of(first, rows)` is made once per task and gives the columns
-/// of a block and the row they start at; `take(first, rows, joint)` receives the log-joints.
-template <class T, class MakeLoader, class Take>
-void for_each_block(const T& tables, std::size_t n_rows, int threads, MakeLoader make_loader, Take take) {
+/// Goes through rows in blocks on several threads; `take(first, rows, joint)` receives the log-joints.
+template <class T, class Take>
+void for_each_block(const T& tables, const CodeBatch& batch, int threads, Take take) {
   const std::size_t step = block_rows(tables.lookup.padded_classes);
-  parallel_for(n_rows, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    auto load = make_loader();
+  parallel_for(batch.n_rows, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    BlockLoader loader(batch, tables.cardinalities.size());
     IncompleteRows incomplete;
     std::vector<double> joint(step * tables.lookup.n_classes);
     for (std::size_t first = begin; first < end; first += step) {
       const std::size_t rows = std::min(step, end - first);
-      const auto [columns, offset] = load(first, rows);
+      const auto [columns, offset] = loader.load(first, rows);
       complete_block(tables, columns, offset, rows, joint.data(), incomplete);
       take(first, rows, joint.data());
     }
   });
-}
-
-auto columns_loader(std::span<const CodeColumn> columns) {
-  return [columns] { return [columns](std::size_t first, std::size_t) { return std::pair(columns, first); }; };
-}
-
-template <class T>
-auto rows_loader(std::span<const T> rows, std::size_t n_features) {
-  return [rows, n_features] {
-    return [rows, n_features, buffer = Transposed<T>(n_features)](std::size_t first, std::size_t count) mutable {
-      return std::pair(buffer.load(rows.data() + first * n_features, count), std::size_t{0});
-    };
-  };
-}
-
-/// Calls use(what for_each_block makes its loaders with) for a batch, however it is given.
-template <class Use>
-void with_loader(const CodeBatch& batch, std::size_t n_features, Use use) {
-  if (const auto* columns = std::get_if<std::span<const CodeColumn>>(&batch.codes))
-    use(columns_loader(*columns));
-  else if (const auto* wide = std::get_if<std::span<const Code>>(&batch.codes))
-    use(rows_loader(*wide, n_features));
-  else
-    use(rows_loader(std::get<std::span<const std::uint8_t>>(batch.codes), n_features));
 }
 
 }  // namespace
@@ -209,23 +197,16 @@ std::uint32_t NetworkPredictor::run_row(std::span<const Code> row, Output output
 
 void NetworkPredictor::run(const CodeBatch& batch, Output output, std::span<double> out, int threads) const {
   const std::uint32_t n_classes = this->n_classes();
-  with_loader(batch, n_features(), [&](auto make_loader) {
-    for_each_block(*tables_, batch.n_rows, threads, make_loader,
-                   [&](std::size_t first, std::size_t rows, double* joint) {
-                     finish_block(joint, rows, n_classes, output, best_isa());
-                     std::copy_n(joint, rows * n_classes, out.data() + first * n_classes);
-                   });
+  for_each_block(*tables_, batch, threads, [&](std::size_t first, std::size_t rows, double* joint) {
+    finish_block(joint, rows, n_classes, output, best_isa());
+    std::copy_n(joint, rows * n_classes, out.data() + first * n_classes);
   });
 }
 
 void NetworkPredictor::run_classes(const CodeBatch& batch, std::span<std::uint32_t> out, int threads) const {
   const std::uint32_t n_classes = this->n_classes();
-  with_loader(batch, n_features(), [&](auto make_loader) {
-    for_each_block(*tables_, batch.n_rows, threads, make_loader,
-                   [&](std::size_t first, std::size_t rows, const double* joint) {
-                     for (std::size_t i = 0; i < rows; ++i)
-                       out[first + i] = best_class(joint + i * n_classes, n_classes);
-                   });
+  for_each_block(*tables_, batch, threads, [&](std::size_t first, std::size_t rows, const double* joint) {
+    for (std::size_t i = 0; i < rows; ++i) out[first + i] = best_class(joint + i * n_classes, n_classes);
   });
 }
 

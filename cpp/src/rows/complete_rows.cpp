@@ -7,6 +7,7 @@
 
 #include "simd/for_isa.hpp"
 #include "simd/vector_exp.hpp"
+#include "simd/with_constant.hpp"
 #include "support/infinity.hpp"
 
 namespace tanager::internal {
@@ -29,7 +30,7 @@ struct Lookups {
   const double* weights;
 };
 
-template <int kWidth>
+template <std::size_t kWidth>
 TANAGER_ALWAYS_INLINE void add_up(const Lookups& at, const double* cells, double* sums) {
   const std::size_t width = kWidth > 0 ? kWidth : at.width;
   for (std::size_t row = 0; row < at.rows; ++row) {
@@ -47,7 +48,7 @@ TANAGER_ALWAYS_INLINE void add_up(const Lookups& at, const double* cells, double
 }
 
 /// Logarithms to weights times derivatives, in place.
-template <int kWidth>
+template <std::size_t kWidth>
 TANAGER_ALWAYS_INLINE void evaluate_rows(const Lookups& at, double* sums, RowEvaluation& evaluation) {
   const std::size_t width = kWidth > 0 ? kWidth : at.width;
   double shifts[kBlockRows];
@@ -84,7 +85,7 @@ TANAGER_ALWAYS_INLINE void evaluate_rows(const Lookups& at, double* sums, RowEva
   }
 }
 
-template <int kWidth>
+template <std::size_t kWidth>
 TANAGER_ALWAYS_INLINE void spread_slopes(const Lookups& at, const double* sums, double* slopes) {
   const std::size_t width = kWidth > 0 ? kWidth : at.width;
   for (std::size_t g = 0; g < at.groups; ++g) {
@@ -97,20 +98,13 @@ TANAGER_ALWAYS_INLINE void spread_slopes(const Lookups& at, const double* sums, 
   }
 }
 
-template <int kWidth>
 TANAGER_ALWAYS_INLINE void work_on(const Lookups& at, const double* cells, double* sums, double* slopes,
                                    RowEvaluation& evaluation) {
-  add_up<kWidth>(at, cells, sums);
-  evaluate_rows<kWidth>(at, sums, evaluation);
-  if (slopes != nullptr) spread_slopes<kWidth>(at, sums, slopes);
-}
-
-TANAGER_ALWAYS_INLINE void choose_width(const Lookups& at, const double* cells, double* sums, double* slopes,
-                                        RowEvaluation& evaluation) {
-  if (at.width == 2) return work_on<2>(at, cells, sums, slopes, evaluation);
-  if (at.width == 4) return work_on<4>(at, cells, sums, slopes, evaluation);
-  if (at.width == 8) return work_on<8>(at, cells, sums, slopes, evaluation);
-  work_on<0>(at, cells, sums, slopes, evaluation);
+  with_constant<2, 4, 8>(at.width, [&](auto width) TANAGER_ALWAYS_INLINE_LAMBDA {
+    add_up<width>(at, cells, sums);
+    evaluate_rows<width>(at, sums, evaluation);
+    if (slopes != nullptr) spread_slopes<width>(at, sums, slopes);
+  });
 }
 
 }  // namespace
@@ -213,7 +207,7 @@ RowEvaluation CompleteRows::evaluate(std::span<const double> cells, std::size_t 
                      families_.n_classes(),
                      classes_.data() + row,
                      weights_.empty() ? nullptr : weights_.data() + row};
-    for_isa<choose_width>(isa, at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), evaluation);
+    for_isa<work_on>(isa, at, cells.data(), sums.data(), slopes.empty() ? nullptr : slopes.data(), evaluation);
   }
   return evaluation;
 }

@@ -9,6 +9,7 @@
 #include "simd/for_isa.hpp"
 #include "simd/vec.hpp"
 #include "simd/vector_exp.hpp"
+#include "simd/with_constant.hpp"
 
 namespace tanager::internal {
 namespace {
@@ -194,16 +195,9 @@ static_assert(kParentLanes == 8 && kMaxChosenValues == 4);
 TANAGER_ALWAYS_INLINE void sum_accuracies_loop(std::span<const OpenFold> folds, const std::uint8_t* codes,
                                                const double* terms, std::size_t n_values, std::size_t n_parent_values,
                                                double* scores) {
-  switch (n_parent_values) {
-    case 1:
-      return sum_accuracies_of<1>(folds, codes, terms, n_values, scores);
-    case 2:
-      return sum_accuracies_of<2>(folds, codes, terms, n_values, scores);
-    case 3:
-      return sum_accuracies_of<3>(folds, codes, terms, n_values, scores);
-    default:
-      return sum_accuracies_of<4>(folds, codes, terms, n_values, scores);
-  }
+  with_constant<1, 2, 3, 4>(n_parent_values, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
+    if constexpr (n > 0) sum_accuracies_of<n>(folds, codes, terms, n_values, scores);
+  });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "predict/code_batch.hpp"
 #include "predict/lookup_kernels.hpp"
 #include "simd/flush_subnormals.hpp"
+#include "simd/with_constant.hpp"
 #include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "support/synchronized.hpp"
@@ -92,20 +93,16 @@ class NaivePart {
   }
 
   void write(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
-    switch (s_) {
-      case 2:
-        return write_classes<2>(columns, stride, n_rows, out);
-      case 3:
-        return write_classes<3>(columns, stride, n_rows, out);
-      case 4:
-        return write_classes<4>(columns, stride, n_rows, out);
-      case 5:
-        return write_classes<5>(columns, stride, n_rows, out);
-      case 6:
-        return write_classes<6>(columns, stride, n_rows, out);
-      default:
-        break;
-    }
+    with_constant<2, 3, 4, 5, 6>(s_, [&](auto n_classes) {
+      if constexpr (n_classes > 0)
+        write_few<n_classes>(columns, stride, n_rows, out);
+      else
+        write_any(columns, stride, n_rows, out);
+    });
+  }
+
+ private:
+  void write_any(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
     for (std::size_t i = 0; i < n_rows; ++i) {
       std::copy(prior_.begin(), prior_.end(), out + i * s_);
       for (std::size_t f = 0; f < begin_.size(); ++f) {
@@ -115,10 +112,9 @@ class NaivePart {
     }
   }
 
- private:
   /// The same for a few classes, whose sums stay in registers.
   template <std::size_t kClasses>
-  void write_classes(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
+  void write_few(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
     for (std::size_t i = 0; i < n_rows; ++i, out += kClasses) {
       double sums[kClasses];
       std::copy_n(prior_.data(), kClasses, sums);

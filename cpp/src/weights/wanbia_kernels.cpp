@@ -14,17 +14,10 @@ auto with_codes(const BlockCodes& codes, Use use) {
   return codes.wide != nullptr ? use(codes.wide) : use(codes.narrow);
 }
 
-template <class T>
-void add_two(const T* codes, const double* terms, std::size_t rows, double* sums) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    const double* term = terms + std::size_t{codes[i]} * 2;
-    sums[i * 2] += term[0];
-    sums[i * 2 + 1] += term[1];
-  }
-}
-
-template <class T>
-void add_any(const T* codes, const double* terms, std::size_t rows, std::size_t n_classes, double* sums) {
+/// kClasses is the number of classes where the compiler should know it, zero where it should not.
+template <std::size_t kClasses, class T>
+void add_terms(const T* codes, const double* terms, std::size_t rows, std::size_t n_classes, double* sums) {
+  if constexpr (kClasses > 0) n_classes = kClasses;
   for (std::size_t i = 0; i < rows; ++i) {
     const double* term = terms + codes[i] * n_classes;
     double* sum = sums + i * n_classes;
@@ -109,7 +102,7 @@ double squares_row(double* p, std::size_t n_classes, std::size_t truth, double w
 void add_block_terms(const BlockCodes& codes, const double* terms, std::size_t rows, std::size_t n_classes,
                      double* sums) {
   with_codes(codes, [&](const auto* own) {
-    n_classes == 2 ? add_two(own, terms, rows, sums) : add_any(own, terms, rows, n_classes, sums);
+    n_classes == 2 ? add_terms<2>(own, terms, rows, 2, sums) : add_terms<0>(own, terms, rows, n_classes, sums);
   });
 }
 
