@@ -96,12 +96,12 @@ class SortedRows {
 /// Adds all models to the sums of a block.
 class Averaging {
  public:
-  Averaging(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa, AodeReading reading)
-      : plan_(plan), block_(block), pairs_(aode.pairs().data()), isa_(isa), reading_(reading) {}
+  Averaging(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa)
+      : plan_(plan), block_(block), pairs_(aode.pairs().data()), isa_(isa) {}
 
   void add_all_models() {
-    const bool few = block_.rows < kFewRows && reading_ != AodeReading::kJoined;
-    can_join_ = !few && reading_ != AodeReading::kSeparate && prepare_joining(plan_, block_);
+    const bool few = block_.rows < kFewRows;
+    can_join_ = !few && prepare_joining(plan_, block_);
     if (can_join_) find_offsets(plan_, block_);
     for (std::size_t p = 0; p < plan_.n_features(); ++p) {
       if (few)
@@ -132,7 +132,7 @@ class Averaging {
       const AodeModel m = model(parent, v);
       const std::size_t n_rows = rows.size() + missing.size();
       if (n_rows == 0 || !is_eligible(m.value)) continue;
-      const bool joined = can_join_ && (reading_ == AodeReading::kJoined || joining_pays(n_rows));
+      const bool joined = can_join_ && joining_pays(n_rows);
       if (joined) join_tables(m, isa_);
       add_model(m, rows, joined, isa_);
       add_model(m, missing, joined, isa_);
@@ -152,6 +152,8 @@ class Averaging {
     }
   }
 
+  /// Joined tables give the same bits as those of the features one by one; making them takes time that only many rows
+  /// give back.
   bool joining_pays(std::size_t n_rows) const {
     return block_.joined_cells <= n_rows * plan_.n_features() * plan_.width;
   }
@@ -160,7 +162,6 @@ class Averaging {
   AodeBlock& block_;
   const double* pairs_;
   Isa isa_;
-  AodeReading reading_;
   bool can_join_ = false;
   SortedRows sorted_;
 };
@@ -206,11 +207,11 @@ std::size_t aode_block_rows(const AodePlan& plan) {
   return std::clamp<std::size_t>(kBlockBytes / (codes + sums), 64, kMaxBlockRows);
 }
 
-void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa, AodeReading reading) {
+void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa) {
   block.sums.assign(block.rows * plan.width, 0.0);
   if (plan.scaled) block.powers.assign(block.rows * plan.width, kPowerOfZero);
   count_models(plan, block);
-  Averaging(aode, plan, block, isa, reading).add_all_models();
+  Averaging(aode, plan, block, isa).add_all_models();
   for (std::size_t row = 0; row < block.rows; ++row)
     if (block.n_models[row] == 0) naive_row(aode, plan, block, row);
 }

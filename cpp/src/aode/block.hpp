@@ -45,12 +45,7 @@ struct AodeBlock {
   std::vector<double> joined;
 };
 
-/// How the tables of a super-parent's value are read: feature by feature, or with the features of every group joined.
-/// The result is the same to the bit; joining takes time that only many rows give back.
-enum class AodeReading { kFaster, kSeparate, kJoined };
-
 /// Fills sums, powers and n_models of a block whose slots are set.
-void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa,
-                   AodeReading reading = AodeReading::kFaster);
+void average_block(const Aode& aode, const AodePlan& plan, AodeBlock& block, Isa isa);
 
 }  // namespace tanager::internal

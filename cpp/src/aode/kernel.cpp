@@ -84,6 +84,7 @@ TANAGER_ALWAYS_INLINE void plain_loop(const AodeModel& model, std::span<const st
 /// The same for one vector of classes, four rows at a time: their products do not wait for each other.
 template <class Vector>
 TANAGER_ALWAYS_INLINE void narrow_loop(const AodeModel& model, std::span<const std::uint32_t> rows, std::size_t lane) {
+  constexpr std::size_t kRows = 4;
   const Joined tables(model);
   const double* cells = tables.cells + lane;
   const std::size_t width = model.plan.width, n_groups = tables.n_groups;
@@ -91,22 +92,16 @@ TANAGER_ALWAYS_INLINE void narrow_loop(const AodeModel& model, std::span<const s
   Vector start;
   load_vector(model.plan.start.data() + model.value * width + lane, start);
   std::size_t i = 0;
-  for (; i + 4 <= rows.size(); i += 4) {
-    const std::uint32_t* at_a = tables.offsets + rows[i] * n_groups;
-    const std::uint32_t* at_b = tables.offsets + rows[i + 1] * n_groups;
-    const std::uint32_t* at_c = tables.offsets + rows[i + 2] * n_groups;
-    const std::uint32_t* at_d = tables.offsets + rows[i + 3] * n_groups;
-    Vector a = start, b = start, c = start, d = start;
-    for (std::size_t g = 0; g < n_groups; ++g) {
-      multiply_vector(cells + at_a[g], a);
-      multiply_vector(cells + at_b[g], b);
-      multiply_vector(cells + at_c[g], c);
-      multiply_vector(cells + at_d[g], d);
+  for (; i + kRows <= rows.size(); i += kRows) {
+    const std::uint32_t* at[kRows];
+    Vector products[kRows];
+    for (std::size_t r = 0; r < kRows; ++r) {
+      at[r] = tables.offsets + rows[i + r] * n_groups;
+      products[r] = start;
     }
-    add_vector(a, sums + rows[i] * width);
-    add_vector(b, sums + rows[i + 1] * width);
-    add_vector(c, sums + rows[i + 2] * width);
-    add_vector(d, sums + rows[i + 3] * width);
+    for (std::size_t g = 0; g < n_groups; ++g)
+      for (std::size_t r = 0; r < kRows; ++r) multiply_vector(cells + at[r][g], products[r]);
+    for (std::size_t r = 0; r < kRows; ++r) add_vector(products[r], sums + rows[i + r] * width);
   }
   plain_loop<Lanes<Vector, 1>, Joined>(model, rows.subspan(i), lane);
 }

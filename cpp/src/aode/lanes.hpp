@@ -26,44 +26,29 @@ TANAGER_ALWAYS_INLINE void add_vector(const Vector& term, double* sum) {
   store_vector(total, sum);
 }
 
-/// One to four vectors, named so that compilers keep them in registers.
+/// Some vectors side by side, few enough that compilers keep them in registers.
 template <class V, std::size_t kVectors>
 struct Lanes {
   using Vector = V;
   static constexpr std::size_t kPerVector = kLanesOf<Vector>;
   static constexpr std::size_t kCount = kVectors * kPerVector;
 
-  Vector a, b, c, d;
+  Vector part[kVectors];
 
   TANAGER_ALWAYS_INLINE void load(const double* cells) {
-    load_vector(cells, a);
-    if constexpr (kVectors > 1) load_vector(cells + kPerVector, b);
-    if constexpr (kVectors > 2) load_vector(cells + 2 * kPerVector, c);
-    if constexpr (kVectors > 3) load_vector(cells + 3 * kPerVector, d);
+    for (std::size_t i = 0; i < kVectors; ++i) load_vector(cells + i * kPerVector, part[i]);
   }
   TANAGER_ALWAYS_INLINE void multiply(const double* cells) {
-    multiply_vector(cells, a);
-    if constexpr (kVectors > 1) multiply_vector(cells + kPerVector, b);
-    if constexpr (kVectors > 2) multiply_vector(cells + 2 * kPerVector, c);
-    if constexpr (kVectors > 3) multiply_vector(cells + 3 * kPerVector, d);
+    for (std::size_t i = 0; i < kVectors; ++i) multiply_vector(cells + i * kPerVector, part[i]);
   }
   TANAGER_ALWAYS_INLINE void multiply(const Lanes& other) {
-    a *= other.a;
-    if constexpr (kVectors > 1) b *= other.b;
-    if constexpr (kVectors > 2) c *= other.c;
-    if constexpr (kVectors > 3) d *= other.d;
+    for (std::size_t i = 0; i < kVectors; ++i) part[i] *= other.part[i];
   }
   TANAGER_ALWAYS_INLINE void store(double* cells) const {
-    store_vector(a, cells);
-    if constexpr (kVectors > 1) store_vector(b, cells + kPerVector);
-    if constexpr (kVectors > 2) store_vector(c, cells + 2 * kPerVector);
-    if constexpr (kVectors > 3) store_vector(d, cells + 3 * kPerVector);
+    for (std::size_t i = 0; i < kVectors; ++i) store_vector(part[i], cells + i * kPerVector);
   }
   TANAGER_ALWAYS_INLINE void add_to(double* cells) const {
-    add_vector(a, cells);
-    if constexpr (kVectors > 1) add_vector(b, cells + kPerVector);
-    if constexpr (kVectors > 2) add_vector(c, cells + 2 * kPerVector);
-    if constexpr (kVectors > 3) add_vector(d, cells + 3 * kPerVector);
+    for (std::size_t i = 0; i < kVectors; ++i) add_vector(part[i], cells + i * kPerVector);
   }
 };
 
