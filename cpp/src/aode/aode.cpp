@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -24,14 +25,8 @@ void check_size(const char* what, std::uint64_t expected, std::size_t actual) {
 
 void check_sizes(std::span<const std::uint32_t> cards, std::size_t n_classes, std::size_t singles, std::size_t pairs,
                  std::size_t value_counts) {
-  if (n_classes == 0 || n_classes > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", n_classes));
-  std::uint64_t values = 0;
-  for (std::size_t f = 0; f < cards.size(); ++f) {
-    if (cards[f] == 0 || cards[f] > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cards[f]));
-    values += cards[f];
-  }
+  check_cardinalities(cards, n_classes);
+  const std::uint64_t values = std::accumulate(cards.begin(), cards.end(), std::uint64_t{0});
   const auto classes = static_cast<std::uint32_t>(n_classes);
   check_size("the tables of single features", values * classes, singles);
   check_size("the tables of pairs", checked_aode_pair_cells(cards, classes), pairs);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/distributions.hpp"
 #include "support/text.hpp"
 #include "tanager/errors.hpp"
 
@@ -22,10 +23,7 @@ FamilyScopes::FamilyScopes(const Structure& structure, std::vector<std::uint32_t
   if (structure.n_features() != n_features())
     throw InvalidInput(
         join_text("expected the number of values of ", structure.n_features(), " features, got ", n_features()));
-  if (n_classes_ == 0) throw InvalidInput("expected at least one class, got none");
-  for (std::size_t f = 0; f < n_features(); ++f)
-    if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cardinalities_[f]));
+  check_cardinalities(cardinalities_, n_classes_);
   std::vector<std::size_t> family;
   for (std::size_t f = 0; f < n_features(); ++f) {
     family.clear();

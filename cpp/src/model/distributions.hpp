@@ -1,14 +1,25 @@
-// The check that tables of probabilities go through before a model takes them.
+// The checks that variables and tables of probabilities go through before a model takes them.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "support/text.hpp"
+#include "tanager/dataset.hpp"
 #include "tanager/errors.hpp"
 
 namespace tanager::internal {
+
+/// Throws InvalidInput unless there is a class, and every feature has a value, and none has too many.
+inline void check_cardinalities(std::span<const std::uint32_t> cardinalities, std::size_t n_classes) {
+  if (n_classes == 0 || n_classes > kMaxValues)
+    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", n_classes));
+  for (std::size_t f = 0; f < cardinalities.size(); ++f)
+    if (cardinalities[f] == 0 || cardinalities[f] > kMaxValues)
+      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cardinalities[f]));
+}
 
 // Estimates are quotients of sums, so a distribution's sum is off by rounding only.
 inline constexpr double kSumTolerance = 1e-6;

@@ -13,12 +13,6 @@ using namespace internal;
 
 namespace {
 
-std::uint32_t checked_classes(std::size_t n_classes) {
-  if (n_classes == 0 || n_classes > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", n_classes));
-  return static_cast<std::uint32_t>(n_classes);
-}
-
 template <class Describe>
 void check_size(std::uint64_t expected, std::size_t actual, const Describe& what) {
   if (actual != expected) throw InvalidInput(join_text(what(), " must have ", expected, " cells, got ", actual));
@@ -28,24 +22,21 @@ void check_size(std::uint64_t expected, std::size_t actual, const Describe& what
 
 Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities,
                  const std::vector<double>& class_probabilities, std::vector<std::vector<double>> tables)
-    : Network(std::move(structure), std::move(cardinalities), checked_classes(class_probabilities.size()),
+    : Network(std::move(structure), std::move(cardinalities), static_cast<std::uint32_t>(class_probabilities.size()),
               class_probabilities, std::move(tables)) {}
 
 Network::Network(Structure structure, std::vector<std::uint32_t> cardinalities, std::uint32_t n_classes,
                  std::vector<double> class_table, std::vector<std::vector<double>> tables)
     : structure_(std::move(structure)),
       cardinalities_(std::move(cardinalities)),
-      n_classes_(checked_classes(n_classes)),
+      n_classes_(n_classes),
       class_table_(std::move(class_table)),
       tables_(std::move(tables)) {
   const std::size_t n = structure_.n_features();
   if (cardinalities_.size() != n || tables_.size() != n)
     throw InvalidInput(join_text("expected the number of values and the table of ", n, " features, got ",
                                  cardinalities_.size(), " and ", tables_.size()));
-  for (std::size_t f = 0; f < n; ++f) {
-    if (cardinalities_[f] == 0 || cardinalities_[f] > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", cardinalities_[f]));
-  }
+  check_cardinalities(cardinalities_, n_classes_);
   const auto family = structure_.class_family();
   const auto the_class = [] { return std::string("the table of the class"); };
   check_size(family ? checked_table_size(*family, cardinalities_, n_classes_) : n_classes_, class_table_.size(),

@@ -9,6 +9,7 @@
 
 #include "graph/elimination.hpp"
 #include "graph/spanning_tree.hpp"
+#include "model/distributions.hpp"
 #include "parameters/class_prior.hpp"
 #include "support/pairs.hpp"
 #include "support/parallel.hpp"
@@ -33,11 +34,7 @@ constexpr std::uint32_t kMostTrees = 100000;
 void check(const CountSet& counts, const TbmatanOptions& options) {
   const std::size_t n = counts.n_features();
   if (n == 0) throw InvalidInput("an average over trees needs at least one feature, but there is none");
-  if (counts.n_classes() == 0 || counts.n_classes() > kMaxValues)
-    throw InvalidInput(join_text("expected 1 to ", kMaxValues, " classes, got ", counts.n_classes()));
-  for (std::size_t f = 0; f < n; ++f)
-    if (const std::uint32_t r = counts.cardinalities()[f]; r == 0 || r > kMaxValues)
-      throw InvalidInput(join_text("feature ", f, " must have 1 to ", kMaxValues, " values, got ", r));
+  check_cardinalities(counts.cardinalities(), counts.n_classes());
   if (n > 1 && counts.scope() != CountScope::kPairs)
     throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
   const double size = options.equivalent_sample_size;

@@ -276,7 +276,7 @@ TEST(limits_that_cannot_be_kept_are_rejected) {
   CHECK(std::isfinite(Queries(network, kMostCliqueCells).log_probability({{kMissing, 1}, {}})));
   CHECK_THROWS(InvalidInput, Inference(structure, {2}, 2), "the number of values of 2 features, got 1");
   CHECK_THROWS(InvalidInput, Inference(structure, {2, 0}, 2), "feature 1 must have 1 to 65534 values, got 0");
-  CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 0), "at least one class");
+  CHECK_THROWS(InvalidInput, Inference(structure, {2, 3}, 0), "expected 1 to 65534 classes, got 0");
   // The strides of tables have 32 bits, classes included.
   CHECK_THROWS(InvalidInput, Inference(structure, {60000, 60000}, 2), "7200000000 cells, but at most 268435456");
 }
