@@ -48,6 +48,26 @@ std::size_t piece_rows(std::size_t rows, std::size_t least, std::size_t cells) {
   return std::max(least, (rows + pieces - 1) / pieces);
 }
 
+/// Evaluates rows in pieces, evaluate(begin, end, sums of the piece), and adds up what they give in their order.
+template <class Evaluate>
+RowEvaluation evaluate_pieces(std::size_t rows, std::size_t piece, int threads, std::span<double> sums,
+                              Evaluate evaluate) {
+  const std::size_t cells = sums.size();
+  std::vector<RowEvaluation> found((rows + piece - 1) / piece);
+  std::vector<double> of_pieces(found.size() * cells, 0.0);
+  parallel_for(rows, piece, threads, [&](std::size_t begin, std::size_t end) {
+    const std::size_t at = begin / piece;
+    found[at] = evaluate(begin, end, std::span(of_pieces).subspan(at * cells, cells));
+  });
+  RowEvaluation all;
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    all.value += found[at].value;
+    all.wrong += found[at].wrong;
+    for (std::size_t i = 0; i < cells; ++i) sums[i] += of_pieces[at * cells + i];
+  }
+  return all;
+}
+
 /// ln of the sum of e^x, and the weights of derivatives of x[truth] less that.
 double evaluate_row(std::span<double> logs, std::size_t truth, double weight, RowEvaluation& evaluation) {
   const auto best = static_cast<std::size_t>(std::ranges::max_element(logs) - logs.begin());
@@ -89,7 +109,7 @@ class RowLikelihood::State {
   RowEvaluation evaluate_forest(std::span<const double> probabilities, std::span<const double> logs, std::size_t begin,
                                 std::size_t end, std::span<double> sums) const;
   RowEvaluation evaluate_any(const InferenceTables& tables, std::size_t begin, std::size_t end,
-                             FamilyTables& sums) const;
+                             std::span<double> sums) const;
   InferenceTables inference_tables(std::span<const double> probabilities, std::span<const double> logs) const;
 
   SoftmaxFamilies families_;
@@ -214,58 +234,31 @@ RowEvaluation RowLikelihood::State::count(std::span<const double> probabilities,
 
 RowEvaluation RowLikelihood::State::evaluate_complete(std::span<const double> logs, std::span<double> sums,
                                                       int threads) const {
-  const std::size_t rows = complete_->n_rows(), cells = sums.empty() ? 0 : complete_->n_cells();
-  const std::size_t piece = piece_rows(rows, kLeastCompleteRows, complete_->n_cells());
   const std::vector<double> joined = complete_->joined(logs);
-  std::vector<RowEvaluation> evaluations((rows + piece - 1) / piece);
-  std::vector<double> slopes(evaluations.size() * cells, 0.0);
-  const Isa isa = best_isa();
-  parallel_for(rows, piece, worthwhile(threads, complete_->cost()), [&](std::size_t begin, std::size_t end) {
-    const std::size_t at = begin / piece;
-    evaluations[at] = complete_->evaluate(joined, begin, end, std::span(slopes).subspan(at * cells, cells), isa);
-  });
-  RowEvaluation evaluation;
-  for (std::size_t at = 0; at < evaluations.size(); ++at) {
-    evaluation.value += evaluations[at].value;
-    evaluation.wrong += evaluations[at].wrong;
-    for (std::size_t i = 0; at > 0 && i < cells; ++i) slopes[i] += slopes[at * cells + i];
-  }
-  if (!slopes.empty()) complete_->split(std::span(slopes).first(cells), sums);
+  std::vector<double> slopes(sums.empty() ? 0 : complete_->n_cells(), 0.0);
+  const std::size_t piece = piece_rows(complete_->n_rows(), kLeastCompleteRows, complete_->n_cells());
+  const RowEvaluation evaluation =
+      evaluate_pieces(complete_->n_rows(), piece, worthwhile(threads, complete_->cost()), slopes,
+                      [&, isa = best_isa()](std::size_t begin, std::size_t end, std::span<double> own) {
+                        return complete_->evaluate(joined, begin, end, own, isa);
+                      });
+  if (!slopes.empty()) complete_->split(slopes, sums);
   return evaluation;
 }
 
 RowEvaluation RowLikelihood::State::evaluate_incomplete(std::span<const double> probabilities,
                                                         std::span<const double> logs, std::span<double> sums,
                                                         int threads) const {
-  const std::size_t rows = incomplete_rows_.size(), cells = sums.size();
-  const std::size_t piece = piece_rows(rows, kLeastIncompleteRows, families_.n_expanded());
-  std::vector<RowEvaluation> evaluations((rows + piece - 1) / piece);
+  const std::size_t rows = incomplete_rows_.size();
   std::optional<InferenceTables> tables;
   if (inference_) tables = inference_tables(probabilities, logs);
-  std::vector<double> slopes(inference_ ? 0 : evaluations.size() * cells, 0.0);
-  std::vector<FamilyTables> any(inference_ && cells > 0 ? evaluations.size() : 0);
   const std::size_t cost = rows * families_.blocks().size() * families_.n_classes() * 4;
-  parallel_for(rows, piece, worthwhile(threads, cost), [&](std::size_t begin, std::size_t end) {
-    const std::size_t at = begin / piece;
-    FamilyTables none;
-    if (!any.empty()) any[at] = inference_->zero_tables();
-    evaluations[at] =
-        inference_ ? evaluate_any(*tables, begin, end, any.empty() ? none : any[at])
-                   : evaluate_forest(probabilities, logs, begin, end, std::span(slopes).subspan(at * cells, cells));
-  });
-  RowEvaluation evaluation;
-  for (std::size_t at = 0; at < evaluations.size(); ++at) {
-    evaluation.value += evaluations[at].value;
-    evaluation.wrong += evaluations[at].wrong;
-    if (cells == 0) continue;
-    if (!inference_)
-      for (std::size_t i = 0; i < cells; ++i) sums[i] += slopes[at * cells + i];
-    else
-      for (const FamilyBlock& block : families_.blocks())
-        for (std::size_t i = 0; i < any[at][block.feature].size(); ++i)
-          sums[block.expanded + i] += any[at][block.feature][i];
-  }
-  return evaluation;
+  return evaluate_pieces(rows, piece_rows(rows, kLeastIncompleteRows, families_.n_expanded()),
+                         worthwhile(threads, cost), sums,
+                         [&](std::size_t begin, std::size_t end, std::span<double> own) {
+                           return inference_ ? evaluate_any(*tables, begin, end, own)
+                                             : evaluate_forest(probabilities, logs, begin, end, own);
+                         });
 }
 
 RowEvaluation RowLikelihood::State::evaluate_forest(std::span<const double> probabilities, std::span<const double> logs,
@@ -298,9 +291,11 @@ RowEvaluation RowLikelihood::State::evaluate_forest(std::span<const double> prob
 }
 
 RowEvaluation RowLikelihood::State::evaluate_any(const InferenceTables& tables, std::size_t begin, std::size_t end,
-                                                 FamilyTables& sums) const {
+                                                 std::span<double> sums) const {
   const std::size_t n = families_.cardinalities().size(), n_classes = families_.n_classes();
   Inference::Workspace work;
+  FamilyTables posteriors;
+  if (!sums.empty()) posteriors = inference_->zero_tables();
   std::vector<double> joint(n_classes);
   RowEvaluation evaluation;
   for (std::size_t row = begin; row < end; ++row) {
@@ -316,8 +311,11 @@ RowEvaluation RowLikelihood::State::evaluate_any(const InferenceTables& tables, 
     } else {
       evaluation.value += evaluate_row(joint, classes_[row], weights_[row], evaluation);
     }
-    if (!sums.empty()) inference_->add_family_posteriors(tables, joint, work, sums);
+    if (!sums.empty()) inference_->add_family_posteriors(tables, joint, work, posteriors);
   }
+  if (!sums.empty())
+    for (const FamilyBlock& block : families_.blocks())
+      std::ranges::copy(posteriors[block.feature], sums.begin() + static_cast<std::ptrdiff_t>(block.expanded));
   return evaluation;
 }
 
