@@ -26,38 +26,20 @@ constexpr std::size_t kBlockCells = 1024;
 /// Features whose tables one thread makes at a time.
 constexpr std::size_t kTablesAtATime = 32;
 
-/// The codes of a column, where missing cells have the code after those of the values.
+/// The codes of a column, where missing values have the code after those of the values.
 struct NumberedCodes {
-  BlockCodes codes;
+  CodeColumn codes;
   std::shared_ptr<const void> owner;
 };
 
-template <class T>
-std::shared_ptr<const std::vector<T>> number_missing(const Column& column) {
-  std::vector<T> codes(column.size());
-  for (std::size_t i = 0; i < codes.size(); ++i)
-    codes[i] = static_cast<T>(column[i] == kMissing ? column.n_values() : column[i]);
-  return std::make_shared<const std::vector<T>>(std::move(codes));
-}
-
-/// Columns without missing cells are taken as they are.
+/// Columns without missing values are taken as they are.
 NumberedCodes number_codes(const Column& column) {
-  if (!column.has_missing()) {
-    const auto kept = std::make_shared<const Column>(column);
-    if (column.is_wide()) return {{nullptr, kept->wide().data()}, kept};
-    return {{kept->narrow().data(), nullptr}, kept};
-  }
-  if (column.is_wide()) {
-    const auto codes = number_missing<std::uint16_t>(column);
-    return {{nullptr, codes->data()}, codes};
-  }
-  const auto codes = number_missing<std::uint8_t>(column);
-  return {{codes->data(), nullptr}, codes};
-}
-
-BlockCodes skip_rows(const BlockCodes& codes, std::size_t rows) {
-  if (codes.wide != nullptr) return {nullptr, codes.wide + rows};
-  return {codes.narrow + rows, nullptr};
+  return column.visit([&]<class T>(std::span<const T> codes) -> NumberedCodes {
+    if (!column.has_missing()) return {CodeColumn(codes.data()), std::make_shared<const Column>(column)};
+    const auto numbered = std::make_shared<std::vector<T>>(codes.begin(), codes.end());
+    std::ranges::replace(*numbered, std::numeric_limits<T>::max(), static_cast<T>(column.n_values()));
+    return {CodeColumn(numbered->data()), numbered};
+  });
 }
 
 void check(const Structure& structure, const Dataset& data, const CountSet& counts, const WanbiaOptions& options) {
@@ -229,13 +211,12 @@ double WanbiaObjective::State::evaluate_chunk(const Tables& tables, std::size_t 
     for (std::size_t i = 0; i < rows; ++i)
       std::ranges::copy(log_prior_, sums.begin() + static_cast<std::ptrdiff_t>(i * s_));
     for (const Feature& feature : features_)
-      add_block_terms(skip_rows(feature.column.codes, row), tables.terms.data() + feature.offset, rows, s_,
-                      sums.data());
+      add_block_terms(feature.column.codes, row, tables.terms.data() + feature.offset, rows, s_, sums.data());
     const double* weights = row_weights_.empty() ? nullptr : row_weights_.data() + row;
     value += judge_block(loss_, {classes_.data() + row, weights, rows, s_}, sums.data(), shifts.data());
     for (std::size_t i = 0; i < gradient.size(); ++i)
-      gradient[i] += block_slope(skip_rows(features_[i].column.codes, row), tables.slopes.data() + features_[i].offset,
-                                 rows, s_, sums.data());
+      gradient[i] += block_slope(features_[i].column.codes, row, tables.slopes.data() + features_[i].offset, rows, s_,
+                                 sums.data());
   }
   return value;
 }

@@ -8,10 +8,11 @@
 namespace tanager::internal {
 namespace {
 
-/// Calls use(codes) with the codes in their width.
+/// Calls use(codes from row `first` on) with the codes in their width.
 template <class Use>
-auto with_codes(const BlockCodes& codes, Use use) {
-  return codes.wide != nullptr ? use(codes.wide) : use(codes.narrow);
+auto with_codes(const CodeColumn& column, std::size_t first, Use use) {
+  return column.wide ? use(static_cast<const std::uint16_t*>(column.codes) + first)
+                     : use(static_cast<const std::uint8_t*>(column.codes) + first);
 }
 
 /// kClasses is the number of classes where the compiler should know it, zero where it should not.
@@ -99,9 +100,9 @@ double squares_row(double* p, std::size_t n_classes, std::size_t truth, double w
 
 }  // namespace
 
-void add_block_terms(const BlockCodes& codes, const double* terms, std::size_t rows, std::size_t n_classes,
-                     double* sums) {
-  with_codes(codes, [&](const auto* own) {
+void add_block_terms(const CodeColumn& codes, std::size_t first, const double* terms, std::size_t rows,
+                     std::size_t n_classes, double* sums) {
+  with_codes(codes, first, [&](const auto* own) {
     n_classes == 2 ? add_terms<2>(own, terms, rows, 2, sums) : add_terms<0>(own, terms, rows, n_classes, sums);
   });
 }
@@ -124,9 +125,9 @@ double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double
   return value;
 }
 
-double block_slope(const BlockCodes& codes, const double* slopes, std::size_t rows, std::size_t n_classes,
-                   const double* derivatives) {
-  return with_codes(codes, [&](const auto* own) {
+double block_slope(const CodeColumn& codes, std::size_t first, const double* slopes, std::size_t rows,
+                   std::size_t n_classes, const double* derivatives) {
+  return with_codes(codes, first, [&](const auto* own) {
     return n_classes == 2 ? slope_two(own, slopes, rows, derivatives)
                           : slope_any(own, slopes, rows, n_classes, derivatives);
   });

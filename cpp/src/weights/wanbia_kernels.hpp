@@ -7,14 +7,9 @@
 #include <span>
 
 #include "tanager/learn_weights.hpp"
+#include "tanager/predictor.hpp"
 
 namespace tanager::internal {
-
-/// Codes of a feature in 8 or 16 bits, one of the two; a missing cell has the code after those of the values.
-struct BlockCodes {
-  const std::uint8_t* narrow = nullptr;
-  const std::uint16_t* wide = nullptr;
-};
 
 /// What the rows of a block are judged by.
 struct BlockRows {
@@ -24,16 +19,17 @@ struct BlockRows {
   std::size_t n_classes = 0;
 };
 
-/// Adds the terms, [code][class], of one feature.
-void add_block_terms(const BlockCodes& codes, const double* terms, std::size_t rows, std::size_t n_classes,
-                     double* sums);
+/// Adds the terms, [code][class], of one feature, whose codes of the block begin at row `first`. A missing value has
+/// the code after those of the values.
+void add_block_terms(const CodeColumn& codes, std::size_t first, const double* terms, std::size_t rows,
+                     std::size_t n_classes, double* sums);
 
 /// Turns logarithms of unnormalized posteriors, at least one of them finite in every row, into the derivatives of the
 /// loss by them; returns the loss. `shifts` is scratch of one number per row.
 double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts);
 
 /// The sum over rows and classes of slopes, [code][class], times derivatives.
-double block_slope(const BlockCodes& codes, const double* slopes, std::size_t rows, std::size_t n_classes,
-                   const double* derivatives);
+double block_slope(const CodeColumn& codes, std::size_t first, const double* slopes, std::size_t rows,
+                   std::size_t n_classes, const double* derivatives);
 
 }  // namespace tanager::internal
