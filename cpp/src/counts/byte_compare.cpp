@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "simd/for_isa.hpp"
 #include "simd/with_constant.hpp"
 
 namespace tanager::internal {
@@ -83,32 +84,20 @@ TANAGER_ALWAYS_INLINE void count_keys(const std::uint8_t* codes, const std::uint
 }
 
 template <std::size_t kBytes>
-TANAGER_ALWAYS_INLINE void count_some_keys(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t steps,
-                                           const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts) {
-  with_constant<1, 2, 3, 4, 5, 6, 7, 8>(n_keys, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
-    if constexpr (n > 0) count_keys<kBytes, n>(codes, classes, steps, keys, counts);
-  });
+TANAGER_ALWAYS_INLINE void count_lanes(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes,
+                                       const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts) {
+  // In two parts where 16-byte vectors take twice the steps, since the counters hold 255.
+  for (std::size_t first = 0; first < lanes * kLane; first += lanes * kBytes)
+    with_constant<1, 2, 3, 4, 5, 6, 7, 8>(n_keys, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
+      if constexpr (n > 0) count_keys<kBytes, n>(codes + first, classes + first, lanes, keys, counts);
+    });
 }
-
-void count_baseline(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes, const std::uint8_t* keys,
-                    std::size_t n_keys, std::uint64_t* counts) {
-  // Two halves, since 16-byte vectors take twice the steps and the counters hold 255.
-  const std::size_t half = lanes * kLane / 2;
-  count_some_keys<16>(codes, classes, lanes, keys, n_keys, counts);
-  count_some_keys<16>(codes + half, classes + half, lanes, keys, n_keys, counts);
-}
-
-#if TANAGER_X86_DISPATCH
-TANAGER_TARGET_AVX2 void count_avx2(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes,
-                                    const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts) {
-  count_some_keys<32>(codes, classes, lanes, keys, n_keys, counts);
-}
-#endif
 
 #else
 
-void count_baseline(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes, const std::uint8_t* keys,
-                    std::size_t n_keys, std::uint64_t* counts) {
+template <std::size_t kBytes>
+void count_lanes(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes, const std::uint8_t* keys,
+                 std::size_t n_keys, std::uint64_t* counts) {
   std::array<std::uint32_t, 256> hits{};
   for (std::size_t i = 0; i < lanes * kLane; ++i) ++hits[codes[i] | classes[i]];
   for (std::size_t k = 0; k < n_keys; ++k) counts[k] += hits[keys[k]];
@@ -117,20 +106,16 @@ void count_baseline(const std::uint8_t* codes, const std::uint8_t* classes, std:
 #endif
 
 /// counts[k] += number of rows with keys[k] in `lanes` whole lanes, at most 255; n_keys is at most kKeysAtOnce.
-using CountKeys = void (*)(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes,
-                           const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts);
-
-CountKeys kernel_for(Isa isa) {
-#if TANAGER_X86_DISPATCH
-  if (isa >= Isa::kAvx2) return count_avx2;
-#endif
-  static_cast<void>(isa);
-  return count_baseline;
+void count_some_keys(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes,
+                     const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts, Isa isa) {
+  with_isa<Isa::kAvx2>(isa, [&]<Isa kIsa>() {
+    compiled_for<kIsa, count_lanes<kIsa == Isa::kAvx2 ? 32 : 16>>(codes, classes, lanes, keys, n_keys, counts);
+  });
 }
 
 /// Counts one chunk of rows for all keys. The rows after the last whole lane go through a padded copy.
-void count_chunk(CountKeys kernel, const std::uint8_t* codes, const std::uint8_t* classes, std::size_t n,
-                 std::span<const std::uint8_t> keys, std::uint64_t* counts) {
+void count_chunk(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t n,
+                 std::span<const std::uint8_t> keys, std::uint64_t* counts, Isa isa) {
   const std::size_t lanes = n / kLane;
   const std::size_t rest = n % kLane;
   std::array<std::uint8_t, kLane> last_codes;
@@ -140,8 +125,8 @@ void count_chunk(CountKeys kernel, const std::uint8_t* codes, const std::uint8_t
   std::copy_n(classes + lanes * kLane, rest, last_classes.begin());
   for (std::size_t k = 0; k < keys.size(); k += kKeysAtOnce) {
     const std::size_t some = std::min(kKeysAtOnce, keys.size() - k);
-    kernel(codes, classes, lanes, keys.data() + k, some, counts + k);
-    if (rest > 0) kernel(last_codes.data(), last_classes.data(), 1, keys.data() + k, some, counts + k);
+    count_some_keys(codes, classes, lanes, keys.data() + k, some, counts + k, isa);
+    if (rest > 0) count_some_keys(last_codes.data(), last_classes.data(), 1, keys.data() + k, some, counts + k, isa);
   }
 }
 
@@ -192,7 +177,6 @@ std::size_t byte_comparisons(const Column& feature, std::uint32_t n_classes) {
 
 void count_by_comparing(const Dataset& data, std::span<const std::size_t> features,
                         std::span<const std::span<double>> tables, std::span<const double> class_counts, Isa isa) {
-  const CountKeys kernel = kernel_for(isa);
   std::vector<Counted> all;
   for (const std::size_t f : features) all.push_back(prepare(data.feature(f), data.n_classes()));
   std::array<std::vector<std::uint8_t>, 8> shifted;  // by number of bits, filled for each run as needed
@@ -209,8 +193,7 @@ void count_by_comparing(const Dataset& data, std::span<const std::size_t> featur
       }
       const std::uint8_t* codes = data.feature(features[i]).narrow().data() + begin;
       for (std::size_t at = 0; at < n; at += kChunk)
-        count_chunk(kernel, codes + at, classes.data() + at, std::min(kChunk, n - at), all[i].keys,
-                    all[i].counts.data());
+        count_chunk(codes + at, classes.data() + at, std::min(kChunk, n - at), all[i].keys, all[i].counts.data(), isa);
     }
   }
   for (std::size_t i = 0; i < features.size(); ++i)
@@ -218,12 +201,11 @@ void count_by_comparing(const Dataset& data, std::span<const std::size_t> featur
 }
 
 void count_classes_by_comparing(const Column& target, std::span<double> class_counts, Isa isa) {
-  const CountKeys kernel = kernel_for(isa);
   Counted counted = prepare(target, 1);
   const std::vector<std::uint8_t> zeros(std::min(kChunk, target.size()), 0);
   for (std::size_t begin = 0; begin < target.size(); begin += kChunk)
-    count_chunk(kernel, target.narrow().data() + begin, zeros.data(), std::min(kChunk, target.size() - begin),
-                counted.keys, counted.counts.data());
+    count_chunk(target.narrow().data() + begin, zeros.data(), std::min(kChunk, target.size() - begin), counted.keys,
+                counted.counts.data(), isa);
   const std::array<double, 1> n_rows{static_cast<double>(target.size())};
   deliver(counted, target.n_values(), n_rows, class_counts);
 }
