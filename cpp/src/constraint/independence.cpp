@@ -130,14 +130,12 @@ class RowDependence::Rows {
   double strength(std::size_t x, std::size_t y, std::span<const std::size_t> given,
                   const DependenceOptions& options) const {
     const bool informs = options.kind == DependenceKind::kMutualInformation;
-    if (informs && !given.empty() && has_sets(x, y, given)) {
-      check(x, y, given);
+    check(x, y, given);
+    if (!given.empty() && has_sets(x, y, given)) {
       const auto all = with_class(given);
       if (are_too_few(all, options.min_rows)) return std::numeric_limits<double>::infinity();
-      return without_noise(information(std::min(x, y), std::max(x, y), all));
+      if (informs) return without_noise(information(std::min(x, y), std::max(x, y), all));
     }
-    if (!given.empty() && has_sets(x, y, given) && are_too_few(with_class(given), options.min_rows))
-      return std::numeric_limits<double>::infinity();
     const DependenceFinding found = find(x, y, given);
     if (!given.empty() && found.rows < options.min_rows * std::max(1.0, found.configurations))
       return std::numeric_limits<double>::infinity();
@@ -172,7 +170,7 @@ class RowDependence::Rows {
 
   /// Whether a test uses all rows, so that it can be put together from sets that other tests have counted.
   bool has_sets(std::size_t x, std::size_t y, std::span<const std::size_t> given) const {
-    const auto is_complete = [&](std::size_t v) { return v < n_variables() && !rows_.feature(v).has_missing(); };
+    const auto is_complete = [&](std::size_t v) { return !rows_.feature(v).has_missing(); };
     return sets_ && is_complete(x) && is_complete(y) && std::all_of(given.begin(), given.end(), is_complete);
   }
 

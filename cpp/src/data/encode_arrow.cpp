@@ -128,16 +128,10 @@ void number_chunk(const ArrowArray& chunk, StringIndex& index, ShortStrings& met
   const Reader reader(chunk);
   const auto n = static_cast<std::size_t>(chunk.length);
   const auto* valid = chunk.null_count == 0 ? nullptr : static_cast<const std::uint8_t*>(chunk.buffers[0]);
-  if (valid == nullptr) {
-    in_pieces(n, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) numbers[i] = met.number(reader, i, index);
-    });
-    return;
-  }
   in_pieces(n, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t bit = i + static_cast<std::size_t>(chunk.offset);
-      const bool present = ((valid[bit / 8] >> (bit % 8)) & 1) != 0;
+      const bool present = valid == nullptr || ((valid[bit / 8] >> (bit % 8)) & 1) != 0;
       numbers[i] = present ? met.number(reader, i, index) : -1;
     }
   });
