@@ -86,11 +86,12 @@ TANAGER_ALWAYS_INLINE void count_keys(const std::uint8_t* codes, const std::uint
 template <std::size_t kBytes>
 TANAGER_ALWAYS_INLINE void count_lanes(const std::uint8_t* codes, const std::uint8_t* classes, std::size_t lanes,
                                        const std::uint8_t* keys, std::size_t n_keys, std::uint64_t* counts) {
-  // In two parts where 16-byte vectors take twice the steps, since the counters hold 255.
-  for (std::size_t first = 0; first < lanes * kLane; first += lanes * kBytes)
-    with_constant<1, 2, 3, 4, 5, 6, 7, 8>(n_keys, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
-      if constexpr (n > 0) count_keys<kBytes, n>(codes + first, classes + first, lanes, keys, counts);
-    });
+  with_constant<1, 2, 3, 4, 5, 6, 7, 8>(n_keys, [&](auto n) TANAGER_ALWAYS_INLINE_LAMBDA {
+    // In two parts where 16-byte vectors take twice the steps, since the counters hold 255.
+    if constexpr (n > 0)
+      for (std::size_t first = 0; first < kLane; first += kBytes)
+        count_keys<kBytes, n>(codes + first * lanes, classes + first * lanes, lanes, keys, counts);
+  });
 }
 
 #else

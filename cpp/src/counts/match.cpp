@@ -4,7 +4,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "simd/with_constant.hpp"
 #include "support/text.hpp"
 
 #if TANAGER_X86_DISPATCH
@@ -48,9 +47,9 @@ TANAGER_TARGET_AVX2 void match_some(const std::uint8_t* codes, std::size_t words
 void match_avx2(const std::uint8_t* codes, std::size_t words, ValueRange values, BitRows out) {
   for (; values.count >= 4; values = {values.first + 4, values.count - 4}, out.first += 4 * out.stride)
     match_some<4>(codes, words, values.first, out);
-  with_constant<1, 2, 3>(values.count, [&](auto count) {
-    if constexpr (count > 0) match_some<count>(codes, words, values.first, out);
-  });
+  if (values.count == 3) match_some<3>(codes, words, values.first, out);
+  if (values.count == 2) match_some<2>(codes, words, values.first, out);
+  if (values.count == 1) match_some<1>(codes, words, values.first, out);
 }
 
 #else
@@ -141,9 +140,9 @@ void compress_rows(BitRows bits, const std::uint64_t* masks, std::size_t words, 
                    std::size_t out_words) {
   for (; n_rows >= 4; n_rows -= 4, bits.first += 4 * bits.stride, out.first += 4 * out.stride)
     compress_some<4>(bits, masks, words, out, out_words);
-  with_constant<1, 2, 3>(n_rows, [&](auto count) {
-    if constexpr (count > 0) compress_some<count>(bits, masks, words, out, out_words);
-  });
+  if (n_rows == 3) compress_some<3>(bits, masks, words, out, out_words);
+  if (n_rows == 2) compress_some<2>(bits, masks, words, out, out_words);
+  if (n_rows == 1) compress_some<1>(bits, masks, words, out, out_words);
 }
 
 #else

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "simd/for_isa.hpp"
+#include "simd/vec.hpp"
 #include "simd/vector_exp.hpp"
 #include "simd/with_constant.hpp"
 #include "support/infinity.hpp"
@@ -58,8 +59,8 @@ TANAGER_ALWAYS_INLINE void group_index(const Block& block, const LookupGroup& gr
   }
 }
 
-/// sums[row][class] += table row of every group, kLanes classes at a time from `lane` on.
-template <std::size_t kLanes, class Index>
+/// sums[row][class] += table row of every group, for the classes of some vectors from `lane` on.
+template <class Vector, std::size_t kVectors, class Index>
 TANAGER_ALWAYS_INLINE void look_up(const Block& block, std::size_t first_group, std::size_t n_groups,
                                    const Index (*index)[kMaxBlockRows], std::size_t lane, double* sums) {
   const std::size_t width = block.tables.padded_classes;
@@ -67,14 +68,17 @@ TANAGER_ALWAYS_INLINE void look_up(const Block& block, std::size_t first_group, 
   for (std::size_t g = 0; g < n_groups; ++g)
     cells[g] = block.tables.cells.data() + block.tables.groups[first_group + g].offset + lane;
   for (std::size_t row = 0; row < block.rows; ++row) {
-    double* sum = sums + row * width + lane;
-    double acc[kLanes];
-    for (std::size_t c = 0; c < kLanes; ++c) acc[c] = sum[c];
+    double* to = sums + row * width + lane;
+    Vector sum[kVectors], term;
+    for (std::size_t i = 0; i < kVectors; ++i) load_vector(to + i * kLanesOf<Vector>, sum[i]);
     for (std::size_t g = 0; g < n_groups; ++g) {
-      const double* term = cells[g] + index[g][row] * width;
-      for (std::size_t c = 0; c < kLanes; ++c) acc[c] += term[c];
+      const double* from = cells[g] + index[g][row] * width;
+      for (std::size_t i = 0; i < kVectors; ++i) {
+        load_vector(from + i * kLanesOf<Vector>, term);
+        sum[i] += term;
+      }
     }
-    for (std::size_t c = 0; c < kLanes; ++c) sum[c] = acc[c];
+    for (std::size_t i = 0; i < kVectors; ++i) store_vector(sum[i], to + i * kLanesOf<Vector>);
   }
 }
 
@@ -83,11 +87,11 @@ TANAGER_ALWAYS_INLINE void add_groups(const Block& block, std::size_t first_grou
   Index index[kGroupsAtOnce][kMaxBlockRows];
   for (std::size_t g = 0; g < n_groups; ++g) group_index(block, block.tables.groups[first_group + g], index[g]);
   const std::size_t width = block.tables.padded_classes;
-  with_constant<1, 2, 4>(width, [&](auto few) TANAGER_ALWAYS_INLINE_LAMBDA {
-    constexpr std::size_t kLanes = few > 0 ? few : 8;
-    for (std::size_t lane = 0; lane < width; lane += kLanes)
-      look_up<kLanes>(block, first_group, n_groups, index, lane, sums);
-  });
+  if (width == 1) return look_up<double, 1>(block, first_group, n_groups, index, 0, sums);
+  if (width == 2) return look_up<Two, 1>(block, first_group, n_groups, index, 0, sums);
+  if (width == 4) return look_up<Four, 1>(block, first_group, n_groups, index, 0, sums);
+  for (std::size_t lane = 0; lane < width; lane += 2 * kLanesOf<Four>)
+    look_up<Four, 2>(block, first_group, n_groups, index, lane, sums);
 }
 
 TANAGER_ALWAYS_INLINE void joint_loop(const Block& block, double* joint, double* sums, std::uint8_t* incomplete) {
