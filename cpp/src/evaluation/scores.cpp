@@ -72,17 +72,6 @@ double area_of_class(const Predictions& predictions, std::uint32_t c, std::vecto
   return area(rows, n_positive);
 }
 
-/// Four at a time: a single maximum would wait for the comparison before.
-double largest_of(const double* p, std::size_t n) {
-  double largest[4] = {p[0], p[0], p[0], p[0]};
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (std::size_t lane = 0; lane < 4; ++lane)
-      largest[lane] = p[i + lane] > largest[lane] ? p[i + lane] : largest[lane];
-  for (; i < n; ++i) largest[0] = p[i] > largest[0] ? p[i] : largest[0];
-  return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
-}
-
 }  // namespace
 
 RightRows right_rows(const Predictions& predictions) {
@@ -94,7 +83,7 @@ RightRows right_rows(const Predictions& predictions) {
   RightRows found;
   for (std::size_t row = 0; row < truth.size(); ++row) {
     const double* p = predictions.probabilities.data() + row * n_classes;
-    const double largest = largest_of(p, n_classes);
+    const double largest = *std::max_element(p, p + n_classes);
     const double limit = largest * (1 - kClose);
     std::size_t n_below = 0;
     for (std::size_t c = 0; c < n_classes; ++c) n_below += p[c] < limit ? 1 : 0;
