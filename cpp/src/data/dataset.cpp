@@ -15,36 +15,22 @@ using namespace internal;
 
 namespace {
 
-template <class T>
-struct Width;
-template <>
-struct Width<std::uint8_t> {
-  static constexpr std::uint32_t max_values = kMaxNarrowValues;
-};
-template <>
-struct Width<std::uint16_t> {
-  static constexpr std::uint32_t max_values = kMaxValues;
-};
-
-template <class T>
-Column gather(std::span<const T> codes, std::uint32_t n_values, std::span<const std::size_t> rows) {
-  std::vector<T> chosen(rows.size());
-  std::transform(rows.begin(), rows.end(), chosen.begin(), [&](std::size_t row) { return codes[row]; });
-  return Column(std::move(chosen), n_values);
-}
-
 Column gather(const Column& column, std::span<const std::size_t> rows) {
-  return column.visit([&](auto codes) { return gather(codes, column.n_values(), rows); });
+  return column.visit([&]<class T>(std::span<const T> codes) {
+    std::vector<T> chosen(rows.size());
+    std::ranges::transform(rows, chosen.begin(), [&](std::size_t row) { return codes[row]; });
+    return Column(std::move(chosen), column.n_values());
+  });
 }
 
 }  // namespace
 
 template <class T>
 void Column::check() {
-  if (n_values_ > Width<T>::max_values)
+  constexpr std::uint32_t kMost = sizeof(T) == 1 ? kMaxNarrowValues : kMaxValues;
+  if (n_values_ > kMost)
     throw InvalidInput("a column of " + std::to_string(8 * sizeof(T)) + "-bit codes holds at most " +
-                       std::to_string(Width<T>::max_values) + " values, but " + std::to_string(n_values_) +
-                       " were declared");
+                       std::to_string(kMost) + " values, but " + std::to_string(n_values_) + " were declared");
   // The missing code is the largest of its type. Adding one makes it zero, so that the smallest sum tells of missing
   // codes and the largest is above all others: two reductions that compilers turn into vector code.
   const T* codes = static_cast<const T*>(data_);
