@@ -10,6 +10,7 @@
 #include "model_file/labels.hpp"
 #include "support/text.hpp"
 #include "support/utf8.hpp"
+#include "support/words.hpp"
 
 namespace tanager::internal {
 namespace {
@@ -32,9 +33,7 @@ std::string quoted(std::string_view cell) {
 
 /// The first `size` bytes, at most 8, and zeros. A whole word must be readable.
 std::uint64_t load(const char* data, std::size_t size) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, data, kWord);
-  return first_bytes<std::endian::native>(word, size);
+  return first_bytes<std::endian::native>(load8(data), size);
 }
 
 std::size_t slot(std::uint64_t first, std::uint64_t second, std::size_t size, unsigned shift) {

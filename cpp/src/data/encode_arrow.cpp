@@ -38,12 +38,7 @@ struct ShortKey {
 /// The words of a short string in memory that can be read for at least eight bytes.
 ShortKey key_of(const char* p, std::size_t n) {
   if (n > 8) return {load8(p), load8(p + n - 8), n};
-  const std::uint64_t word = load8(p);
-  if constexpr (std::endian::native == std::endian::little) {
-    return {n == 8 ? word : word & ((std::uint64_t{1} << (8 * n)) - 1), 0, n};
-  } else {
-    return {n == 0 ? 0 : word >> (8 * (8 - n)), 0, n};
-  }
+  return {first_bytes<std::endian::native>(load8(p), n), 0, n};
 }
 
 /// Strings that lie one after the other, with n + 1 offsets.

@@ -13,6 +13,7 @@
 #include "model_file/labels.hpp"
 #include "model_file/settings.hpp"
 #include "model_fixtures.hpp"
+#include "support/words.hpp"
 
 using namespace fixtures;
 using namespace tanager::internal;
