@@ -14,7 +14,7 @@ namespace tanager::python {
 namespace {
 
 AcllOptions options_of(const std::string& assumption, double a, std::optional<double> b, double pseudo_counts) {
-  return {chosen<AcllAssumption>("the assumption", assumption,
+  return {chosen<AcllAssumption>("assumption", assumption,
                                  {{"uniform", AcllAssumption::kUniform}, {"dirichlet", AcllAssumption::kDirichlet}}),
           a, b, pseudo_counts};
 }

@@ -18,7 +18,7 @@ namespace {
 DependenceKind kind_of(const std::string& name) {
   if (name == "mutual-information") return DependenceKind::kMutualInformation;
   if (name == "g2") return DependenceKind::kG2;
-  throw InvalidInput("the test must be mutual-information or g2, but is " + name);
+  throw InvalidInput("test: expected mutual-information or g2, got " + name);
 }
 
 using Learn = LearnedConstraint (*)(const Dataset&, const ConstraintOptions&, int);

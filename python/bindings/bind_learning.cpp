@@ -13,7 +13,7 @@ namespace tanager::python {
 namespace {
 
 Score score_of(const std::string& name) {
-  return chosen<Score>("the score", name,
+  return chosen<Score>("score", name,
                        {{"loglik", Score::kLogLikelihood},
                         {"aic", Score::kAic},
                         {"bic", Score::kBic},

@@ -18,21 +18,21 @@ namespace tanager::python {
 namespace {
 
 RowGoal goal_of(const std::string& name) {
-  return chosen<RowGoal>("the goal", name,
+  return chosen<RowGoal>("goal", name,
                          {{"likelihood", RowGoal::kLikelihood}, {"conditional", RowGoal::kConditionalLikelihood}});
 }
 
 OptimizerMethod optimizer_method(const std::string& name) {
-  return chosen<OptimizerMethod>("the optimizer", name,
+  return chosen<OptimizerMethod>("optimizer", name,
                                  {{"cg", OptimizerMethod::kConjugateGradient}, {"lbfgs", OptimizerMethod::kLbfgs}});
 }
 
 TuneBy tune_of(const std::string& name) {
-  return chosen<TuneBy>("what to tune by", name, {{"error", TuneBy::kError}, {"cll", TuneBy::kCll}});
+  return chosen<TuneBy>("tune_by", name, {{"error", TuneBy::kError}, {"cll", TuneBy::kCll}});
 }
 
 TuneRule rule_of(const std::string& name) {
-  return chosen<TuneRule>("the rule of tuning", name, {{"mean", TuneRule::kMean}, {"median", TuneRule::kMedian}});
+  return chosen<TuneRule>("tune_rule", name, {{"mean", TuneRule::kMean}, {"median", TuneRule::kMedian}});
 }
 
 std::string name_of(FitStop stop) {

@@ -21,7 +21,7 @@ namespace {
 using Arcs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 SearchMethod method_of(const std::string& name) {
-  return chosen<SearchMethod>("the method", name,
+  return chosen<SearchMethod>("method", name,
                               {{"hill-climb", SearchMethod::kHillClimb},
                                {"super-parent", SearchMethod::kSuperParent},
                                {"forward-join", SearchMethod::kForwardJoin},
@@ -29,7 +29,7 @@ SearchMethod method_of(const std::string& name) {
 }
 
 SearchObjective objective_of(const std::string& name) {
-  return chosen<SearchObjective>("the objective", name,
+  return chosen<SearchObjective>("objective", name,
                                  {{"accuracy", SearchObjective::kAccuracy}, {"cll", SearchObjective::kCll}});
 }
 

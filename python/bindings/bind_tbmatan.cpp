@@ -68,7 +68,7 @@ const Choices<Method>& methods() {
 }
 
 TbmatanPredictor make_predictor(const Tbmatan& model, const std::string& method) {
-  const Method wanted = chosen("the method", method, methods());
+  const Method wanted = chosen("method", method, methods());
   const ReleaseGil nogil;
   return TbmatanPredictor(model, wanted);
 }

@@ -18,7 +18,7 @@ namespace tanager::python {
 namespace {
 
 WanbiaLoss loss_of(const std::string& name) {
-  return chosen<WanbiaLoss>("the objective", name,
+  return chosen<WanbiaLoss>("objective", name,
                             {{"cll", WanbiaLoss::kConditionalLikelihood}, {"mse", WanbiaLoss::kSquaredError}});
 }
 

@@ -22,7 +22,7 @@ T chosen(const std::string& what, const std::string& name, const Choices<T>& cho
     if (choices[i].first == name) return choices[i].second;
     expected += (i == 0 ? "" : i + 1 < choices.size() ? ", " : " or ") + std::string(choices[i].first);
   }
-  throw InvalidInput(what + " must be " + expected + ", got " + name);
+  throw InvalidInput(what + ": expected " + expected + ", got " + name);
 }
 
 /// The name of a value.

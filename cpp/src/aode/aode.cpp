@@ -41,7 +41,7 @@ Aode::Aode(std::vector<std::uint32_t> cardinalities, std::vector<double> class_p
   check_sizes(cardinalities, n_classes, singles.size(), pairs.size(), value_counts.size());
   check_distributions(class_probabilities, n_classes, 1, [] { return std::string("the class probabilities"); });
   if (!(min_count >= 0 && std::isfinite(min_count)))
-    throw InvalidInput(join_text("min_count must be finite and non-negative, got ", min_count));
+    throw InvalidInput(join_text("min_count: expected a finite number >= 0, got ", min_count));
   for (const double weight : value_counts)
     if (!(weight >= 0 && std::isfinite(weight)))
       throw InvalidInput(join_text("counts of values must be finite and non-negative, got ", weight));

@@ -27,7 +27,7 @@ using FindSkeleton = Skeleton (*)(const SeparatorSearch&);
 
 void check_options(std::size_t n, const GraphOptions& options) {
   if (!(options.threshold >= 0))
-    throw InvalidInput(join_text("the threshold of dependence must be non-negative, got ", options.threshold));
+    throw InvalidInput(join_text("threshold: expected a number >= 0, got ", options.threshold));
   if (!options.cardinalities.empty() && options.cardinalities.size() != n)
     throw InvalidInput(
         join_text("expected the number of values of ", n, " variables, got ", options.cardinalities.size()));

@@ -233,7 +233,7 @@ double log_p_value(double g2, double degrees) {
 RowDependence::RowDependence(const Dataset& data, const DependenceOptions& options, int threads)
     : options_(options), rows_(std::make_shared<const Rows>(data, options.given_class, threads)) {
   if (!(options.min_rows >= 0) || std::isinf(options.min_rows))
-    throw InvalidInput(join_text("min_rows must be a non-negative number, got ", options.min_rows));
+    throw InvalidInput(join_text("min_rows: expected a finite number >= 0, got ", options.min_rows));
 }
 
 std::size_t RowDependence::n_variables() const {

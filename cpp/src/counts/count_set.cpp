@@ -45,8 +45,8 @@ void check_family(const Family& family, std::size_t n_features) {
     check_index(family.parents[i]);
     const auto before = family.parents.begin() + static_cast<std::ptrdiff_t>(i);
     if (family.parents[i] == family.child || std::find(family.parents.begin(), before, family.parents[i]) != before)
-      throw InvalidInput("the features of a family must differ, but feature " + std::to_string(family.parents[i]) +
-                         " occurs twice in the family of feature " + std::to_string(family.child));
+      throw InvalidInput("expected different features in the family of feature " + std::to_string(family.child) +
+                         ", got feature " + std::to_string(family.parents[i]) + " twice");
   }
 }
 

@@ -102,8 +102,8 @@ Dataset::Dataset(std::vector<Column> features, Column target, std::vector<double
                        std::to_string(weights_.size()));
   for (std::size_t i = 0; i < weights_.size(); ++i)
     if (!std::isfinite(weights_[i]) || weights_[i] < 0)
-      throw InvalidInput("weights must be finite and non-negative, but row " + std::to_string(i) + " has " +
-                         std::to_string(weights_[i]));
+      throw InvalidInput("expected finite, non-negative weights, got " + std::to_string(weights_[i]) + " in row " +
+                         std::to_string(i));
 }
 
 std::vector<std::uint32_t> Dataset::cardinalities() const {

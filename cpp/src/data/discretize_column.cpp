@@ -85,8 +85,8 @@ void check_cuts(std::span<const double> cuts) {
                        std::to_string(cuts.size()));
   for (std::size_t i = 0; i < cuts.size(); ++i)
     if (std::isnan(cuts[i]) || (i > 0 && !(cuts[i - 1] < cuts[i])))
-      throw InvalidInput("cut points must be numbers that increase strictly, but cut " + std::to_string(i) + " is " +
-                         std::to_string(cuts[i]) + (i > 0 ? " after " + std::to_string(cuts[i - 1]) : ""));
+      throw InvalidInput("expected cut points in strictly increasing order, got " + std::to_string(cuts[i]) +
+                         (i > 0 ? " after " + std::to_string(cuts[i - 1]) : ""));
 }
 
 }  // namespace tanager

@@ -88,8 +88,8 @@ void for_each_weighted_value(const NumberColumn& x, std::span<const double> weig
       if (!weights.empty()) {
         weight = weights[begin + i];
         if (!std::isfinite(weight) || weight < 0)
-          throw InvalidInput("weights must be finite and non-negative, but row " + std::to_string(begin + i) + " has " +
-                             std::to_string(weight));
+          throw InvalidInput("expected finite, non-negative weights, got " + std::to_string(weight) + " in row " +
+                             std::to_string(begin + i));
         if (weight == 0) continue;
       }
       if (!std::isnan(value)) use(begin + i, value, weight);
@@ -99,7 +99,7 @@ void for_each_weighted_value(const NumberColumn& x, std::span<const double> weig
 
 /// Throws InvalidInput unless the sum of weights is a number.
 inline void check_total_weight(double total) {
-  if (!std::isfinite(total)) throw InvalidInput("the sum of all weights must be finite, got infinity");
+  if (!std::isfinite(total)) throw InvalidInput("expected weights with a finite sum, got infinity");
 }
 
 }  // namespace tanager::internal

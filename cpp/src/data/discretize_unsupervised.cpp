@@ -38,8 +38,7 @@ struct IntervalEdge {
 
 void check_bins(std::size_t bins) {
   if (bins < 1 || bins > kMaxValues)
-    throw InvalidInput("the number of bins must be between 1 and " + std::to_string(kMaxValues) + ", got " +
-                       std::to_string(bins));
+    throw InvalidInput("expected 1 to " + std::to_string(kMaxValues) + " bins" + ", got " + std::to_string(bins));
 }
 
 /// All edges in ascending order, and the total weight.

@@ -36,8 +36,8 @@ void deal(std::span<const T> classes, std::uint32_t n_classes, std::uint32_t n_f
 
 std::vector<std::uint32_t> stratified_folds(const Column& classes, std::uint32_t n_folds, std::uint64_t seed) {
   if (n_folds < 2 || n_folds > classes.size())
-    throw InvalidInput(join_text("the number of folds must be at least 2 and at most the number of rows, which is ",
-                                 classes.size(), ", got ", n_folds));
+    throw InvalidInput(
+        join_text("expected from 2 folds to the number of rows, which is ", classes.size(), ", got ", n_folds));
   if (classes.has_missing()) throw InvalidInput("every row needs a class, but some class codes are missing");
   std::vector<std::uint32_t> folds(classes.size());
   Random random(seed, kFoldTask);

@@ -166,12 +166,12 @@ void check(std::size_t n, std::span<const double> weights, std::optional<std::si
   if (weights.size() != n * n)
     throw InvalidInput(
         join_text("a branching of ", n, " nodes needs ", n * n, " weights, one per arc, got ", weights.size()));
-  if (root && *root >= n) throw InvalidInput(join_text("the root must be one of the ", n, " nodes, got ", *root));
+  if (root && *root >= n) throw InvalidInput(join_text("root: expected a node below ", n, ", got ", *root));
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = 0; v < n; ++v)
       if (u != v && !(std::abs(weights[u * n + v]) <= kHeaviest))
-        throw InvalidInput(join_text("the weights of arcs must be finite and at most ", kHeaviest,
-                                     " in size, but that from ", u, " to ", v, " is ", weights[u * n + v]));
+        throw InvalidInput(join_text("expected weights from -", kHeaviest, " to ", kHeaviest, ", got ",
+                                     weights[u * n + v], " for the arc (", u, ", ", v, ")"));
 }
 
 }  // namespace

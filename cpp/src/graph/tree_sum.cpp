@@ -32,21 +32,21 @@ double Scaled::log() const {
 }
 
 EdgeWeights::EdgeWeights(std::size_t n_nodes) : n_nodes_(n_nodes), weights_(n_nodes * n_nodes, kScaledZero) {
-  if (n_nodes == 0) throw InvalidInput("a graph must have at least one node, but has none");
+  if (n_nodes == 0) throw InvalidInput("expected a graph with at least one node, got none");
 }
 
 void EdgeWeights::set(std::size_t u, std::size_t v, Scaled weight) {
   if (u >= n_nodes_ || v >= n_nodes_ || u == v)
     throw InvalidInput(
-        join_text("an edge must connect two different nodes below ", n_nodes_, ", but connects ", u, " and ", v));
+        join_text("expected an edge between two different nodes below ", n_nodes_, ", got (", u, ", ", v, ")"));
   int shift = 0;
   const double mantissa = std::frexp(weight.mantissa, &shift);
   if (!(weight.mantissa >= 0) || std::isinf(weight.mantissa))
     throw InvalidInput(
-        join_text("a weight must be a non-negative number, but that of edge ", u, ", ", v, " is ", weight.mantissa));
+        join_text("expected a finite weight >= 0, got ", weight.mantissa, " for edge (", u, ", ", v, ")"));
   if (mantissa > 0 && (weight.exponent > kMaxWeightExponent || weight.exponent < -kMaxWeightExponent))
-    throw InvalidInput(join_text("the exponent of a weight must be between -2^40 and 2^40, but that of edge ", u, ", ",
-                                 v, " is ", weight.exponent));
+    throw InvalidInput(join_text("expected a weight with an exponent from -2^40 to 2^40, got ", weight.exponent,
+                                 " for edge (", u, ", ", v, ")"));
   const Scaled stored = mantissa > 0 ? Scaled{2 * mantissa, weight.exponent + shift - 1} : kScaledZero;
   weights_[u * n_nodes_ + v] = stored;
   weights_[v * n_nodes_ + u] = stored;
@@ -64,9 +64,8 @@ EdgeWeights EdgeWeights::from_logs(std::size_t n_nodes, std::span<const double> 
       const double exponent = std::floor(log / kLn2);
       if (!(std::abs(exponent) <= static_cast<double>(kMaxWeightExponent)))
         throw InvalidInput(
-            join_text("the logarithm of a weight must be a number between -7e11 and 7e11, or minus "
-                      "infinity for no edge, but that of edge ",
-                      u, ", ", v, " is ", log));
+            join_text("log_weights: expected numbers from -7e11 to 7e11, or minus infinity for no edge, got ", log,
+                      " for edge (", u, ", ", v, ")"));
       // The product must not be rounded before the subtraction: the rest would lose its last places.
       const double rest = std::fma(-exponent, kLn2Rest, std::fma(-exponent, kLn2, log));
       weights.set(u, v, {std::exp(rest), static_cast<std::int64_t>(exponent)});

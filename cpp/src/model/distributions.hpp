@@ -35,11 +35,11 @@ void check_distributions(std::span<const double> table, std::size_t values, std:
       for (std::size_t k = 0; k < values; ++k) {
         const double p = table[start + k * classes + c];
         if (!(p >= 0 && p <= 1 + kSumTolerance))
-          throw InvalidInput(join_text(what(), " must hold probabilities, but one is ", p));
+          throw InvalidInput(join_text(what(), ": expected probabilities, got ", p));
         sum += p;
       }
       if (!(std::abs(sum - 1) <= kSumTolerance))
-        throw InvalidInput(join_text(what(), " must sum to one over the values, but a sum is ", sum));
+        throw InvalidInput(join_text(what(), ": expected probabilities that sum to 1, got a sum of ", sum));
     }
 }
 

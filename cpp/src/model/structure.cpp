@@ -86,7 +86,8 @@ Order topological_order(const std::vector<std::vector<std::size_t>>& arcs, std::
   }
   if (placed + static_cast<std::size_t>(std::count(absent.begin(), absent.end(), true)) < n) {
     const auto stuck = std::find_if(waiting.begin(), waiting.end(), [](std::size_t count) { return count > 0; });
-    throw InvalidInput(join_text("the arcs form a cycle that feature ", stuck - waiting.begin(), " lies on or behind"));
+    throw InvalidInput(join_text("expected arcs without cycles, got a cycle through feature ", stuck - waiting.begin(),
+                                 " or its ancestors"));
   }
   return order;
 }

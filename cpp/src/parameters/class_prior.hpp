@@ -15,8 +15,8 @@ namespace tanager::internal {
 inline void check_class_prior(std::span<const double> prior, std::size_t n_classes) {
   if (prior.size() != n_classes)
     throw InvalidInput(
-        join_text("the class prior must have ", n_classes, " probabilities, one per class, got ", prior.size()));
-  check_distributions(prior, n_classes, 1, [] { return std::string("the class prior"); });
+        join_text("class_prior: expected ", n_classes, " probabilities, one per class, got ", prior.size()));
+  check_distributions(prior, n_classes, 1, [] { return std::string("class_prior"); });
 }
 
 }  // namespace tanager::internal

@@ -9,7 +9,7 @@ using namespace internal;
 Network estimate_dirichlet(const Structure& structure, const CountSet& counts, const DirichletOptions& options) {
   check_pseudo_counts("alpha", options.alpha, true);
   if (options.equivalent_sample_size)
-    check_pseudo_counts("the equivalent sample size", *options.equivalent_sample_size, false);
+    check_pseudo_counts("equivalent_sample_size", *options.equivalent_sample_size, false);
   const auto estimate = [&](const TableCells& table) {
     const double alpha = options.equivalent_sample_size
                              ? *options.equivalent_sample_size / static_cast<double>(table.cells.size())

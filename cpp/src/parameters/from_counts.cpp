@@ -6,8 +6,8 @@ namespace tanager::internal {
 
 void check_pseudo_counts(const char* name, double value, bool zero_allowed) {
   if (value <= kMostPseudoCounts && (value > 0 || (zero_allowed && value == 0))) return;
-  throw InvalidInput(join_text(name, zero_allowed ? " must be non-negative" : " must be positive",
-                               " and must be at most ", kMostPseudoCounts, ", got ", value));
+  throw InvalidInput(join_text(name, ": expected a number ", zero_allowed ? ">= 0" : "> 0",
+                               " and <= ", kMostPseudoCounts, ", got ", value));
 }
 
 void smooth(std::span<double> cells, std::size_t values, std::size_t classes, double alpha) {

@@ -73,11 +73,10 @@ double logistic(double x) {
 
 void check_arc_prior(const std::vector<double>& prior, std::size_t n_features) {
   if (prior.size() != 1 && prior.size() != n_features)
-    throw InvalidInput(join_text("arc_prior must have one probability, or one for each of the ", n_features,
+    throw InvalidInput(join_text("arc_prior: expected one probability, or one for each of the ", n_features,
                                  " features, got ", prior.size()));
   for (const double p : prior)
-    if (!(p >= 0 && p <= 1))
-      throw InvalidInput(join_text("arc_prior must hold probabilities between 0 and 1, but one is ", p));
+    if (!(p >= 0 && p <= 1)) throw InvalidInput(join_text("arc_prior: expected probabilities from 0 to 1, got ", p));
 }
 
 }  // namespace
@@ -87,8 +86,8 @@ ModelAverage estimate_model_averaged(const Structure& structure, const CountSet&
   check_pseudo_counts("alpha", options.alpha, false);
   check_arc_prior(options.arc_prior, counts.n_features());
   if (counts.n_rows() > kMostRows)
-    throw InvalidInput(join_text("the weights of all rows may sum to at most ", kMostRows,
-                                 " for model averaging, but they sum to ", counts.n_rows()));
+    throw InvalidInput(join_text("sample_weight: expected a sum of at most ", kMostRows, " for model averaging, got ",
+                                 counts.n_rows()));
   for (const std::size_t f : structure.order())
     if (!structure.parents(f).empty())
       throw InvalidInput(

@@ -302,7 +302,7 @@ FitResult estimate_apn(const Structure& structure, const Dataset& data, const Ap
 FitResult estimate_elr(const Structure& structure, const Dataset& data, const ElrOptions& options, int threads) {
   check_fit(options.alpha, false, options.tol);
   if (!(options.l2 >= 0 && options.l2 < INFINITY))
-    throw InvalidInput(join_text("l2 must be finite and non-negative, got ", options.l2));
+    throw InvalidInput(join_text("l2: expected a finite number >= 0, got ", options.l2));
   Network start = start_network(structure, data, options.alpha, options.class_prior);
   RowLikelihood rows(structure, data, RowGoal::kConditionalLikelihood, options.class_prior, options.max_cells);
   try {

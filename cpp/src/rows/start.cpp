@@ -12,7 +12,7 @@ namespace tanager::internal {
 
 void check_fit(double alpha, bool zero_allowed, double tol) {
   check_pseudo_counts("alpha", alpha, zero_allowed);
-  if (!(tol >= 0)) throw InvalidInput(join_text("tol must be non-negative, got ", tol));
+  if (!(tol >= 0)) throw InvalidInput(join_text("tol: expected a number >= 0, got ", tol));
 }
 
 Network start_network(const Structure& structure, const Dataset& data, double alpha,

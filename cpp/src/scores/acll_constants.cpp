@@ -103,11 +103,11 @@ double uniform_log_sum(std::size_t n_classes) {
 }
 
 void check_classes(std::size_t n_classes) {
-  if (n_classes == 0) throw InvalidInput("the number of classes must be at least one, got 0");
+  if (n_classes == 0) throw InvalidInput("expected at least one class, got 0");
 }
 
 void check_positive(const char* name, double value) {
-  if (!(value > 0)) throw InvalidInput(join_text(name, " must be positive, got ", value));
+  if (!(value > 0)) throw InvalidInput(join_text(name, ": expected a number > 0, got ", value));
 }
 
 double dirichlet_beta(std::size_t n_classes, double a, double b) {
@@ -128,19 +128,19 @@ double rows_of(const CountSet& counts, const AcllOptions& options) {
 
 void check_dirichlet(std::size_t n_classes, double a, double b) {
   check_classes(n_classes);
-  check_positive("a of the Dirichlet assumption", a);
-  check_positive("b of the Dirichlet assumption", b);
+  check_positive("a", a);
+  check_positive("b", b);
   const double beta = dirichlet_beta(n_classes, a, b);
   if (!std::isfinite(beta) || !(beta < 0))
-    throw InvalidInput(join_text("the Dirichlet assumption has no constants that fit a double for ", n_classes,
-                                 " classes, a = ", a, " and b = ", b));
+    throw InvalidInput(join_text("a and b: expected numbers whose aCLL constants fit a double for ", n_classes,
+                                 " classes, got ", a, " and ", b));
 }
 
 }  // namespace
 
 AcllConstants uniform_acll_constants(std::size_t n_classes, double p) {
   check_classes(n_classes);
-  if (!(p > 0 && p <= 1)) throw InvalidInput(join_text("p must be above 0 and at most 1, got ", p));
+  if (!(p > 0 && p <= 1)) throw InvalidInput(join_text("p: expected a number > 0 and <= 1, got ", p));
   if (n_classes == 1) return {-1, 0};
   const auto s = static_cast<double>(n_classes);
   const double beta = uniform_beta(n_classes);

@@ -32,7 +32,7 @@ void weigh(std::span<double> cells, std::size_t classes, double beta) {
 
 void check_acll_pseudo_counts(double pseudo_counts) {
   if (!(pseudo_counts >= kLeastPseudoCounts && pseudo_counts <= kMostAcllPseudoCounts))
-    throw InvalidInput(join_text("pseudo-counts must be at least ", kLeastPseudoCounts, " and at most ",
+    throw InvalidInput(join_text("pseudo_counts: expected a number from ", kLeastPseudoCounts, " to ",
                                  kMostAcllPseudoCounts, ", got ", pseudo_counts));
 }
 

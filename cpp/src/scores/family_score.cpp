@@ -73,7 +73,8 @@ double family_score(const CountTable& table, Score score, double equivalent_samp
     }
     case Score::kBdeu:
       if (!(equivalent_sample_size > 0) || !std::isfinite(equivalent_sample_size))
-        throw InvalidInput(join_text("the equivalent sample size must be positive, got ", equivalent_sample_size));
+        throw InvalidInput(
+            join_text("equivalent_sample_size: expected a finite number > 0, got ", equivalent_sample_size));
       return log_marginal_likelihood(table, equivalent_sample_size / static_cast<double>(table.cells.size()));
     case Score::kK2:
       return log_marginal_likelihood(table, 1.0);

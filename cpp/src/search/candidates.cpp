@@ -16,8 +16,8 @@ constexpr double kTie = 1e-12;
 void check_arcs(std::span<const Arc> arcs, std::size_t n_features, const char* what) {
   for (const Arc& arc : arcs)
     if (arc.parent >= n_features || arc.child >= n_features || arc.parent == arc.child)
-      throw InvalidInput(join_text("the ", what, " arc from ", arc.parent, " to ", arc.child,
-                                   " must connect two different features below ", n_features));
+      throw InvalidInput(join_text(what, ": expected arcs between two different features below ", n_features, ", got (",
+                                   arc.parent, ", ", arc.child, ")"));
 }
 
 }  // namespace

@@ -29,11 +29,12 @@ void check(const Dataset& data, const SearchOptions& options) {
   if (data.n_features() == 0) throw InvalidInput("a search needs at least one feature, but there is none");
   check_pseudo_counts("alpha", options.alpha, true);
   if (!(options.epsilon >= 0) || std::isinf(options.epsilon))
-    throw InvalidInput(join_text("epsilon must be a non-negative number, got ", options.epsilon));
+    throw InvalidInput(join_text("epsilon: expected a finite number >= 0, got ", options.epsilon));
   if (options.method == SearchMethod::kHillClimb && (options.max_parents < 1 || options.max_parents > kMaxParents))
-    throw InvalidInput(join_text("max_parents must be between 1 and ", kMaxParents, ", got ", options.max_parents));
+    throw InvalidInput(
+        join_text("max_parents: expected an integer from 1 to ", kMaxParents, ", got ", options.max_parents));
   if (options.time_limit && !(*options.time_limit >= 0))
-    throw InvalidInput(join_text("the time limit must be non-negative, got ", *options.time_limit));
+    throw InvalidInput(join_text("time_limit: expected a number >= 0, got ", *options.time_limit));
   if (!options.class_prior.empty()) check_class_prior(options.class_prior, data.n_classes());
 }
 

@@ -24,8 +24,8 @@ std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions&
     throw InvalidInput("an aCLL tree needs the counts of all pairs of features, but only single ones were made");
   check_acll_pseudo_counts(options.pseudo_counts);
   if (counts.n_rows() > kMostRows)
-    throw InvalidInput(join_text("the weights of all rows may sum to at most ", kMostRows,
-                                 " for an aCLL tree, but they sum to ", counts.n_rows()));
+    throw InvalidInput(
+        join_text("sample_weight: expected a sum of at most ", kMostRows, " for an aCLL tree, got ", counts.n_rows()));
   const std::size_t n = counts.n_features();
   const AcllPairs pairs(counts, acll_beta(counts, options), options.pseudo_counts, best_isa());
   std::vector<double> weights(n * n, 0.0);
@@ -38,7 +38,7 @@ std::vector<double> acll_tree_weights(const CountSet& counts, const AcllOptions&
 Structure learn_acll_tree(const CountSet& counts, const AcllTreeOptions& options, int threads) {
   const std::size_t n = counts.n_features();
   if (options.root && *options.root >= n)
-    throw InvalidInput(join_text("the root must be one of the ", n, " features, got feature ", *options.root));
+    throw InvalidInput(join_text("root: expected a feature below ", n, ", got ", *options.root));
   const auto parent = maximum_branching(n, acll_tree_weights(counts, options.score, threads), options.root);
   std::vector<std::vector<std::size_t>> parents(n);
   for (std::size_t f = 0; f < n; ++f)

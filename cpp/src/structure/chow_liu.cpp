@@ -34,7 +34,7 @@ double gain(const CountSet& counts, std::size_t u, std::size_t v, Score score) {
     case Score::kBic:
       return observed * information - degrees * bic_factor(observed);
     default:
-      throw InvalidInput("the score of a Chow-Liu structure must be the log-likelihood, AIC or BIC");
+      throw InvalidInput("score: expected the log-likelihood, AIC or BIC, got another score");
   }
 }
 
@@ -48,7 +48,7 @@ std::vector<double> chow_liu_weights(const CountSet& counts, Score score, int th
 Structure learn_chow_liu(const CountSet& counts, const ChowLiuOptions& options, int threads) {
   const std::size_t n = counts.n_features();
   if (options.root && *options.root >= n)
-    throw InvalidInput(join_text("the root must be one of the ", n, " features, got feature ", *options.root));
+    throw InvalidInput(join_text("root: expected a feature below ", n, ", got ", *options.root));
   if (n == 0) return Structure::naive(0);
   auto weights = chow_liu_weights(counts, options.score, threads);
   // Under a penalty an arc must pay. One with a feature of a single value, or between features that were never observed

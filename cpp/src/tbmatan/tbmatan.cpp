@@ -39,28 +39,28 @@ void check(const CountSet& counts, const TbmatanOptions& options) {
     throw InvalidInput("an average over trees needs counts of all pairs of features, but these are of single ones");
   const double size = options.equivalent_sample_size;
   if (!(size >= kLeastSampleSize && size <= kMostSampleSize))
-    throw InvalidInput(join_text("the equivalent sample size must be between ", kLeastSampleSize, " and ",
+    throw InvalidInput(join_text("equivalent_sample_size: expected a number from ", kLeastSampleSize, " to ",
                                  kMostSampleSize, ", got ", size));
   if (options.stubbornness && !(*options.stubbornness > 0 && *options.stubbornness <= 300))
-    throw InvalidInput(join_text("the stubbornness must be positive and at most 300, got ", *options.stubbornness));
+    throw InvalidInput(join_text("stubbornness: expected a number > 0 and <= 300, got ", *options.stubbornness));
   if (options.max_assignments == 0 || options.max_assignments > kMostAssignments)
-    throw InvalidInput(
-        join_text("max_assignments must be between 1 and ", kMostAssignments, ", got ", options.max_assignments));
+    throw InvalidInput(join_text("max_assignments: expected an integer from 1 to ", kMostAssignments, ", got ",
+                                 options.max_assignments));
   if (options.n_trees == 0 || options.n_trees > kMostTrees)
-    throw InvalidInput(join_text("n_trees must be between 1 and ", kMostTrees, ", got ", options.n_trees));
+    throw InvalidInput(join_text("n_trees: expected an integer from 1 to ", kMostTrees, ", got ", options.n_trees));
   if (options.edge_beliefs.empty()) return;
   if (options.edge_beliefs.size() != n * n)
-    throw InvalidInput(join_text("the prior edge weights must be a matrix of ", n, " x ", n, " numbers, got ",
-                                 options.edge_beliefs.size()));
+    throw InvalidInput(
+        join_text("edge_beliefs: expected a matrix of ", n, " x ", n, " numbers, got ", options.edge_beliefs.size()));
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = 0; v < u; ++v) {
       const double belief = options.edge_beliefs[u * n + v];
       if (!(belief >= 0) || std::isinf(belief))
-        throw InvalidInput(join_text("a prior edge weight must be a non-negative number, but that of edge ", u, ", ", v,
-                                     " is ", belief));
+        throw InvalidInput(
+            join_text("edge_beliefs: expected finite numbers >= 0, got ", belief, " for edge (", u, ", ", v, ")"));
       if (belief != options.edge_beliefs[v * n + u])
-        throw InvalidInput(join_text("the prior edge weights must be symmetric, but those of ", u, ", ", v, " and ", v,
-                                     ", ", u, " are ", belief, " and ", options.edge_beliefs[v * n + u]));
+        throw InvalidInput(join_text("edge_beliefs: expected a symmetric matrix, got ", belief, " for edge (", u, ", ",
+                                     v, ") and ", options.edge_beliefs[v * n + u], " for (", v, ", ", u, ")"));
     }
 }
 
@@ -183,7 +183,7 @@ void check_tree(std::span<const Edge> edges, std::size_t n) {
   };
   for (const auto& [u, v] : edges) {
     if (u >= n || v >= n)
-      throw InvalidInput(join_text("an edge must connect two features below ", n, ", got ", u, " and ", v));
+      throw InvalidInput(join_text("expected edges between features below ", n, ", got (", u, ", ", v, ")"));
     const std::size_t a = part_of(u), b = part_of(v);
     if (a == b)
       throw InvalidInput(join_text("the edges are not a tree: that of features ", u, " and ", v, " closes a cycle"));

@@ -21,11 +21,10 @@ void check(const Structure& structure, const Dataset& data, const TreeDepthOptio
   if (structure.n_features() != data.n_features())
     throw InvalidInput(
         join_text("the structure has ", structure.n_features(), " features, but the data have ", data.n_features()));
-  if (options.n_trees == 0) throw InvalidInput("there must be at least one tree, got 0");
+  if (options.n_trees == 0) throw InvalidInput("n_trees: expected an integer >= 1, got 0");
   if (!(options.bootstrap > 0 && options.bootstrap <= 1))
-    throw InvalidInput(
-        join_text("the share of rows drawn for a tree must be above 0 and at most 1, got ", options.bootstrap));
-  if (options.max_depth && *options.max_depth == 0) throw InvalidInput("trees must be at least 1 deep, got 0");
+    throw InvalidInput(join_text("bootstrap: expected a number > 0 and <= 1, got ", options.bootstrap));
+  if (options.max_depth && *options.max_depth == 0) throw InvalidInput("max_depth: expected an integer >= 1, got 0");
   if (data.n_rows() == 0) throw InvalidInput("trees need at least one row, but there is none");
   if (data.n_rows() >= std::numeric_limits<std::uint32_t>::max())
     throw InvalidInput(join_text("trees can have fewer than 2^32 rows, but there are ", data.n_rows()));
@@ -42,7 +41,7 @@ class RowSampler {
     double sum = 0;
     for (const double weight : data.weights()) sums_.push_back(sum += weight);
     if (!(sum > 0) || std::isinf(sum))
-      throw InvalidInput(join_text("the weights of the rows must have a finite sum above zero, got ", sum));
+      throw InvalidInput(join_text("sample_weight: expected a finite sum > 0, got ", sum));
     last_ = static_cast<std::size_t>(std::ranges::lower_bound(sums_, sum) - sums_.begin());
   }
 

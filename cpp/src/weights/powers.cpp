@@ -16,8 +16,7 @@ void internal::check_feature_weights(const Structure& structure, std::span<const
         join_text("expected ", structure.n_features(), " weights, one per feature, got ", weights.size()));
   for (const std::size_t f : structure.order())
     if (!(weights[f] >= 0 && weights[f] <= 1))
-      throw InvalidInput(
-          join_text("the weight of a feature must be from 0 to 1, but that of feature ", f, " is ", weights[f]));
+      throw InvalidInput(join_text("expected weights from 0 to 1, got ", weights[f], " for feature ", f));
 }
 
 void internal::take_power(std::span<double> cells, std::size_t values, std::size_t classes, double weight) {

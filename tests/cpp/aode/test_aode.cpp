@@ -205,7 +205,7 @@ TEST(class_prior_replaces_the_estimate) {
   const Aode aode = learn_aode(counts, options);
   CHECK_EQ(aode.class_probabilities()[0], 0.9);
   options.class_prior = {1.0};
-  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "must have 2 probabilities");
+  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "class_prior: expected 2 probabilities");
 }
 
 TEST(one_row_and_batches_of_every_kind_agree_to_the_bit) {
@@ -388,14 +388,15 @@ TEST(invalid_input_is_rejected) {
   CHECK_THROWS(InvalidInput, remade([](auto& s, auto&, auto&) { s.pop_back(); }), "single features must have 10 cells");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto& p, auto&) { p.push_back(0); }), "pairs must have 24 cells, got 25");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto& w) { w.pop_back(); }), "counts of values must have 5");
-  CHECK_THROWS(InvalidInput, remade([](auto& s, auto&, auto&) { s[0] += 0.1; }), "the table of feature 0 must sum");
+  CHECK_THROWS(InvalidInput, remade([](auto& s, auto&, auto&) { s[0] += 0.1; }),
+               "the table of feature 0: expected probabilities that sum");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto& p, auto&) { p[0] = -0.1; }),
-               "the table of feature 1 given feature 0 must hold probabilities");
+               "the table of feature 1 given feature 0: expected probabilities, got");
   CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto& w) { w[0] = -1; }), "non-negative, got -1");
-  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto&) {}, -1), "min_count must be finite and non-negative");
+  CHECK_THROWS(InvalidInput, remade([](auto&, auto&, auto&) {}, -1), "min_count: expected a finite number >= 0");
   AodeOptions options;
   options.alpha = -1;
-  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "alpha must be non-negative");
+  CHECK_THROWS(InvalidInput, learn_aode(counts, options), "alpha: expected a number >= 0");
   CHECK_THROWS(InvalidInput, learn_aode(CountSet({2, 3}, 2, CountScope::kSingles)), "need the counts of all pairs");
   CHECK_THROWS(InvalidInput, Aode(std::vector<std::uint32_t>(3, 60000), {1.0}, std::vector<double>(180000), {}, {}),
                "tables of all pairs of 3 features");

@@ -265,7 +265,7 @@ TEST(tests_of_independence_are_checked) {
   CHECK_THROWS(InvalidInput, RowDependence(data, wrong), "min_rows");
   GraphOptions options;
   options.threshold = std::nan("");
-  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "must be non-negative");
+  CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "threshold: expected a number >= 0");
   options.threshold = 0;
   options.preference = {0, 0};
   CHECK_THROWS(InvalidInput, learn_pc_graph(2, oracle(Parents(2)), options), "each of them once");

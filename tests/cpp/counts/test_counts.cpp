@@ -445,8 +445,8 @@ TEST(too_large_tables_are_rejected_by_name_and_size) {
   CHECK_EQ(checked_table_size({2, {}}, many, 3), std::uint64_t{21});
   CHECK_THROWS(InvalidInput, CountSet(std::vector<std::uint32_t>(600, 80), 1, CountScope::kPairs),
                "600 features and their pairs would have 1150128000 cells, but at most 1073741824");
-  CHECK_THROWS(InvalidInput, CountSet({2, 2}, 2, CountScope::kSingles, {{0, {1, 1}}}), "feature 1 occurs twice");
-  CHECK_THROWS(InvalidInput, CountSet({2, 2}, 2, CountScope::kSingles, {{0, {0}}}), "feature 0 occurs twice");
+  CHECK_THROWS(InvalidInput, CountSet({2, 2}, 2, CountScope::kSingles, {{0, {1, 1}}}), "got feature 1 twice");
+  CHECK_THROWS(InvalidInput, CountSet({2, 2}, 2, CountScope::kSingles, {{0, {0}}}), "got feature 0 twice");
   CHECK_THROWS(InvalidInput, CountSet({2, 2}, 2, CountScope::kSingles, {{2, {0}}}), "feature 2, but there are 2");
 }
 

@@ -99,9 +99,9 @@ TEST(data_sets_check_their_parts) {
   CHECK_THROWS(InvalidInput, Dataset({target, Column(Narrow{0}, 1)}, target),
                "feature 1 has 1 rows, but the class has 2");
   CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0}), "expected 2 weights, one per row, got 1");
-  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, -0.5}), "row 1 has -0.5");
-  CHECK_THROWS(InvalidInput, Dataset({}, target, {infinity, 1.0}), "row 0 has inf");
-  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, std::nan("")}), "row 1 has");
+  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, -0.5}), "got -0.500000 in row 1");
+  CHECK_THROWS(InvalidInput, Dataset({}, target, {infinity, 1.0}), "got inf in row 0");
+  CHECK_THROWS(InvalidInput, Dataset({}, target, {1.0, std::nan("")}), "got nan in row 1");
 }
 
 TEST(subsets_take_rows_in_the_given_order_and_repeat_them) {

@@ -133,7 +133,7 @@ TEST(folds_are_even_and_fixed) {
   CHECK(folds == (std::vector<std::uint32_t>{1, 2, 0, 0, 1, 0, 2, 1, 2, 0, 1, 2}));
   const Column wide(std::vector<std::uint16_t>(classes.begin(), classes.end()), 300);
   CHECK(stratified_folds(wide, 3, 1) == folds);
-  CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 1, 1), "at least 2");
+  CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 1, 1), "expected from 2 folds");
   CHECK_THROWS(InvalidInput, stratified_folds(narrow(classes, 3), 13, 1), "which is 12, got 13");
   CHECK_THROWS(InvalidInput, stratified_folds(narrow({0, kMissing8}, 1), 2, 1), "every row needs a class");
 }

@@ -121,7 +121,7 @@ TEST(a_network_checks_the_tables_of_a_class_with_parents) {
   CHECK(network.expanded_table(0) == (std::vector<double>{0.25, 0.25, 0.75, 0.75}));
   CHECK(network.expanded_table(1) == child);
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, {0.5, 0.5}, {feature, child}), "must have 4 cells, got 2");
-  CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, 2, {0.3, 0.6, 0.6, 0.4}, {feature, child}), "sum to one");
+  CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, 2, {0.3, 0.6, 0.6, 0.4}, {feature, child}), "sum to 1");
   CHECK_THROWS(InvalidInput, Network(structure, {2, 2}, 2, {0.3, 0.7, 0.6, 0.4}, {child, child}),
                "feature 0 must have 2 cells, got 4");
 }

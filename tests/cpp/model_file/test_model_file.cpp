@@ -326,11 +326,11 @@ TEST(averaged_estimators_are_checked) {
   refused(kCards, 65535U, "gives a feature 65535 values");
   refused(kCards, 65534U, "announces 65536 items");
   refused(kCards, 1U, "bytes too many");
-  refused(kMinCount, bits(-1.0), "min_count must be finite and non-negative");
-  refused(kMinCount, bits(kNan), "min_count must be finite and non-negative");
+  refused(kMinCount, bits(-1.0), "min_count: expected a finite number >= 0");
+  refused(kMinCount, bits(kNan), "min_count: expected a finite number >= 0");
   refused(kSeen, bits(kInfinity), "counts of values must be finite");
-  refused(kSingles, bits(0.9), "must sum to one");
-  refused(kPairs, bits(kNan), "must hold probabilities");
+  refused(kSingles, bits(0.9), "expected probabilities that sum to 1");
+  refused(kPairs, bits(kNan), "expected probabilities, got");
   Bytes none = s[1];
   internal::store_little(0U, none.data());  // no class at all
   CHECK(!refusal(file(none)).empty());

@@ -285,7 +285,7 @@ TEST(class_priors_are_not_smoothed) {
                                  estimate_model_averaged(naive, counts, {{0.5}, 1, prior}).network})
     for (std::size_t c = 0; c < 3; ++c) CHECK_EQ(network.class_probabilities()[c], prior[c]);
   CHECK_THROWS(InvalidInput, estimate_data_temperature(naive, counts, {Degrees::kLog, {}, 0, {0.5, 0.5}}),
-               "must have 3 probabilities");
+               "class_prior: expected 3 probabilities");
 }
 
 TEST(wrong_settings_are_rejected) {
@@ -294,14 +294,16 @@ TEST(wrong_settings_are_rejected) {
   const double nan = std::nan("");
   for (const double bad : {0.0, -1.0, 1e300, nan}) {
     CHECK_THROWS(InvalidInput, estimate_data_temperature(naive, counts, {Degrees::kLog, bad, 0, {}}),
-                 "n_c must be positive");
-    CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{0.5}, bad, {}}), "alpha must be positive");
+                 "n_c: expected a number > 0");
+    CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{0.5}, bad, {}}),
+                 "alpha: expected a number > 0");
   }
   CHECK_THROWS(InvalidInput, estimate_data_temperature(naive, counts, {Degrees::kLog, 1.0, -1e-9, {}}),
-               "added_frequency must be non-negative");
-  CHECK_THROWS(InvalidInput, estimate_softened(naive, counts, {-1, {}}), "n0 must be non-negative");
+               "added_frequency: expected a number >= 0");
+  CHECK_THROWS(InvalidInput, estimate_softened(naive, counts, {-1, {}}), "n0: expected a number >= 0");
   for (const double bad : {-0.1, 1.1, nan})
-    CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{bad}, 1, {}}), "between 0 and 1, but one is");
+    CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{bad}, 1, {}}),
+                 "arc_prior: expected probabilities from 0 to 1, got");
   CHECK_THROWS(InvalidInput, estimate_model_averaged(naive, counts, {{0.5, 0.5}, 1, {}}),
                "one for each of the 1 features, got 2");
   CountSet pair({2, 2}, 1, CountScope::kPairs);

@@ -367,10 +367,11 @@ TEST(optimizers_stay_within_reach) {
 
 TEST(settings_without_meaning_are_rejected) {
   const Dataset data = chain_data(20, 0.1, 4);
-  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.alpha = 0}), "alpha must be positive");
-  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.l2 = -1}), "l2 must be finite and non-negative");
-  CHECK_THROWS(InvalidInput, estimate_em(kChain, data, {.tol = NAN}), "tol must be non-negative");
-  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.class_prior = {1.0}}), "the class prior must have 2");
+  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.alpha = 0}), "alpha: expected a number > 0");
+  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.l2 = -1}), "l2: expected a finite number >= 0");
+  CHECK_THROWS(InvalidInput, estimate_em(kChain, data, {.tol = NAN}), "tol: expected a number >= 0");
+  CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.class_prior = {1.0}}),
+               "class_prior: expected 2 probabilities");
   CHECK_THROWS(InvalidInput, estimate_elr(Structure::naive(2), data), "structure has 2 features");
   CHECK_THROWS(InvalidInput, estimate_elr(kChain, data, {.fold_of_row = {0, 1}}), "the fold of each of 20 rows");
   CHECK_THROWS(InvalidInput,

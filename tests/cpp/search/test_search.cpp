@@ -331,20 +331,20 @@ TEST(what_cannot_be_is_said) {
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   for (const double bad : {-1.0, nan, infinity}) {
-    fails([&](SearchOptions& o) { o.alpha = bad; }, "alpha must be non-negative");
-    fails([&](SearchOptions& o) { o.epsilon = bad; }, "epsilon must be a non-negative number");
+    fails([&](SearchOptions& o) { o.alpha = bad; }, "alpha: expected a number >= 0");
+    fails([&](SearchOptions& o) { o.epsilon = bad; }, "epsilon: expected a finite number >= 0");
   }
-  fails([](SearchOptions& o) { o.max_parents = 0; }, "max_parents must be between 1 and 64, got 0");
+  fails([](SearchOptions& o) { o.max_parents = 0; }, "max_parents: expected an integer from 1 to 64, got 0");
   fails([](SearchOptions& o) { o.max_parents = 65; }, "got 65");
-  fails([&](SearchOptions& o) { o.time_limit = nan; }, "the time limit must be non-negative");
-  fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "must have 2 probabilities, one per class, got 1");
-  fails([](SearchOptions& o) { o.class_prior = {0.9, 0.9}; }, "the class prior must sum to one");
+  fails([&](SearchOptions& o) { o.time_limit = nan; }, "time_limit: expected a number >= 0");
+  fails([](SearchOptions& o) { o.class_prior = {1.0}; }, "expected 2 probabilities, one per class, got 1");
+  fails([](SearchOptions& o) { o.class_prior = {0.9, 0.9}; }, "class_prior: expected probabilities that sum to 1");
   fails([](SearchOptions& o) { o.start = Structure::naive(2); },
         "the initial structure has 2 features, but the data have 3");
   fails([](SearchOptions& o) { o.required = {{0, 3}}; },
-        "the required arc from 0 to 3 must connect two different features below 3");
+        "required: expected arcs between two different features below 3, got (0, 3)");
   fails([](SearchOptions& o) { o.forbidden = {{1, 1}}; },
-        "the forbidden arc from 1 to 1 must connect two different features below 3");
+        "forbidden: expected arcs between two different features below 3, got (1, 1)");
   fails([](SearchOptions& o) { o.required = o.forbidden = {{1, 2}}; }, "1 to 2 is both required and forbidden");
   fails([](SearchOptions& o) { o.required = {{1, 2}, {2, 1}}; }, "cycle");
   fails([](SearchOptions& o) { o.required = {{0, 2}, {1, 2}}; }, "2 feature parents, but at most 1 are allowed");

@@ -147,7 +147,7 @@ TEST(family_scores_by_hand) {
   CHECK_NEAR(family_score(table, Score::kK2), std::log(6.0 / 120.0), 1e-14);  // 3! 1! / (5!/1!)
   // BDeu with size 1: Gamma(3.5) Gamma(1.5) / Gamma(.5)^2 * Gamma(1) / Gamma(5) = (1.875 * 0.5) / 24
   CHECK_NEAR(family_score(table, Score::kBdeu, 1.0), std::log(1.875 * 0.5 / 24), 1e-13);
-  CHECK_THROWS(InvalidInput, family_score(table, Score::kBdeu, 0.0), "must be positive");
+  CHECK_THROWS(InvalidInput, family_score(table, Score::kBdeu, 0.0), "expected a finite number > 0");
 }
 
 TEST(tables_that_are_not_what_they_say_have_no_scores) {
@@ -240,7 +240,7 @@ TEST(the_root_can_be_chosen) {
   const Structure tree = learn_chow_liu(counts, {Score::kLogLikelihood, 2});
   CHECK(tree.parents(2).empty());
   CHECK(learn_chow_liu(counts).parents(0).empty());
-  CHECK_THROWS(InvalidInput, learn_chow_liu(counts, {Score::kLogLikelihood, 4}), "one of the 4 features");
+  CHECK_THROWS(InvalidInput, learn_chow_liu(counts, {Score::kLogLikelihood, 4}), "root: expected a feature below 4");
   CHECK_THROWS(InvalidInput, learn_chow_liu(counts, {Score::kK2, {}}), "log-likelihood, AIC or BIC");
 }
 
@@ -283,7 +283,7 @@ TEST(dirichlet_parameters_by_hand) {
   const Network given = estimate_dirichlet(Structure::naive(1), counts, {0.0, {}, {0.9, 0.1}});
   CHECK_EQ(given.class_probabilities()[0], 0.9);
   CHECK_NEAR(given.table(0)[0], 2.0 / 3, 1e-15);
-  CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {-1.0, {}, {}}), "must be non-negative");
+  CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {-1.0, {}, {}}), "expected a number >= 0");
   CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(1), counts, {1.0, {}, {1.0}}), "one per class");
   CHECK_THROWS(InvalidInput, estimate_dirichlet(Structure::naive(2), counts), "2 features");
 }
@@ -298,9 +298,9 @@ TEST(parents_never_seen_give_a_uniform_row_without_smoothing) {
 TEST(networks_are_checked) {
   const Structure naive = Structure::naive(1);
   CHECK_THROWS(InvalidInput, Network(naive, {2}, {1.0}, {{0.5}}), "must have 2 cells");
-  CHECK_THROWS(InvalidInput, Network(naive, {2}, {1.0}, {{0.5, 0.6}}), "must sum to one");
-  CHECK_THROWS(InvalidInput, Network(naive, {2}, {1.0}, {{-0.5, 1.5}}), "must hold probabilities");
-  CHECK_THROWS(InvalidInput, Network(naive, {2}, {std::nan("")}, {{0.5, 0.5}}), "must hold probabilities");
+  CHECK_THROWS(InvalidInput, Network(naive, {2}, {1.0}, {{0.5, 0.6}}), "expected probabilities that sum to 1");
+  CHECK_THROWS(InvalidInput, Network(naive, {2}, {1.0}, {{-0.5, 1.5}}), "expected probabilities, got");
+  CHECK_THROWS(InvalidInput, Network(naive, {2}, {std::nan("")}, {{0.5, 0.5}}), "expected probabilities, got");
   CHECK_THROWS(InvalidInput, Network(naive, {2}, {}, {{}}), "classes");
   CHECK_THROWS(InvalidInput, Network(naive, {0}, {1.0}, {{}}), "must have 1 to");
 }

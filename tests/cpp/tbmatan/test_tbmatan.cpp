@@ -364,7 +364,8 @@ TEST(extreme_priors_are_left_to_exact_arithmetic) {
   const auto joint = log_joint(predictor, {0, 0, 0, 0, 0});
   for (const double log : joint) CHECK(std::isfinite(log) && log < 0);
   options.equivalent_sample_size = 0;
-  CHECK_THROWS(InvalidInput, Tbmatan(counts, options), "must be between 1e-120 and 1e+120");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, options),
+               "equivalent_sample_size: expected a number from 1e-120 to 1e+120");
 }
 
 TEST(only_trees_have_networks) {
@@ -373,8 +374,8 @@ TEST(only_trees_have_networks) {
   const auto refused = [&](const std::vector<Edge>& edges, const char* part) {
     CHECK_THROWS(InvalidInput, model.network_of(edges), part);
   };
-  refused({{0, 999}, {0, 1}, {2, 3}}, "an edge must connect two features below 4, got 0 and 999");
-  refused({{0, 1}, {4, 1}, {2, 3}}, "an edge must connect two features below 4, got 4 and 1");
+  refused({{0, 999}, {0, 1}, {2, 3}}, "expected edges between features below 4, got (0, 999)");
+  refused({{0, 1}, {4, 1}, {2, 3}}, "expected edges between features below 4, got (4, 1)");
   refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, got 2");
   refused({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
   refused({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
@@ -397,13 +398,15 @@ TEST(bad_options_are_rejected) {
                                        o.edge_beliefs[1] = 2;
                                      })),
                "symmetric");
-  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, -1.0); })), "non-negative");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, -1.0); })),
+               "edge_beliefs: expected finite numbers >= 0, got -1");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.edge_beliefs.assign(9, 0.0); })), "no tree");
-  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.0}; })), "class prior");
+  CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.0}; })),
+               "class_prior: expected 2 probabilities");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {0.9, 0.9}; })),
-               "the class prior must sum to one over the values, but a sum is 1.8");
+               "class_prior: expected probabilities that sum to 1, got a sum of 1.8");
   CHECK_THROWS(InvalidInput, Tbmatan(counts, with([](auto& o) { o.class_prior = {1.5, -0.5}; })),
-               "the class prior must hold probabilities, but one is 1.5");
+               "class_prior: expected probabilities, got 1.5");
   CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2, 0, 3}, 2, CountScope::kPairs)),
                "feature 1 must have 1 to 65534 values, got 0");
   CHECK_THROWS(InvalidInput, Tbmatan(CountSet({2}, 0, CountScope::kSingles)), "1 to 65534 classes, got 0");

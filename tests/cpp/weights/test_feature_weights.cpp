@@ -261,21 +261,22 @@ TEST(trees_can_be_stopped) {
 TEST(options_without_meaning_are_rejected) {
   const Dataset data = random_dataset({{2}, {3}}, {2}, 10, false, 1);
   const Structure naive = Structure::naive(2);
-  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.n_trees = 0}), "at least one tree");
-  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = 0}), "above 0 and at most 1, got 0");
-  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = NAN}), "above 0 and at most 1");
-  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.max_depth = 0}), "at least 1 deep");
+  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.n_trees = 0}), "n_trees: expected an integer >= 1");
+  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = 0}),
+               "bootstrap: expected a number > 0 and <= 1, got 0");
+  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.bootstrap = NAN}), "bootstrap: expected a number > 0 and <= 1");
+  CHECK_THROWS(InvalidInput, tree_depths(naive, data, {.max_depth = 0}), "max_depth: expected an integer >= 1");
   CHECK_THROWS(InvalidInput, tree_depths(Structure::naive(3), data, {}), "has 3 features, but the data have 2");
   CHECK_THROWS(InvalidInput, weights_from_depths(std::vector<std::uint32_t>{1, 2, 3}, 2), "2 features");
   const CountSet counts = count(data, CountScope::kSingles);
   CHECK_THROWS(InvalidInput, estimate_weighted(naive, counts, std::vector<double>{1.0}), "expected 2 weights");
-  CHECK_THROWS(InvalidInput, estimate_weighted(naive, counts, std::vector<double>{1.0, 1.5}), "feature 1 is 1.5");
-  CHECK_THROWS(InvalidInput, WanbiaObjective(naive, data, counts, {.alpha = 0}), "alpha must be positive");
+  CHECK_THROWS(InvalidInput, estimate_weighted(naive, counts, std::vector<double>{1.0, 1.5}), "got 1.5 for feature 1");
+  CHECK_THROWS(InvalidInput, WanbiaObjective(naive, data, counts, {.alpha = 0}), "alpha: expected a number > 0");
   CHECK_THROWS(InvalidInput, WanbiaObjective(Structure({{}, {0}}), data, counts), "arcs between features");
   CHECK_THROWS(InvalidInput, WanbiaObjective(Structure::naive(3), data, counts), "same variables");
   const WanbiaObjective objective(naive, data, counts);
   CHECK_THROWS(InvalidInput, objective.evaluate(std::vector<double>{1.0}), "expected 2 weights");
-  CHECK_THROWS(InvalidInput, objective.network(std::vector<double>{1.0, -0.5}), "feature 1 is -0.5");
+  CHECK_THROWS(InvalidInput, objective.network(std::vector<double>{1.0, -0.5}), "got -0.5 for feature 1");
 }
 
 TEST(weights_are_means_of_inverse_roots) {

@@ -323,7 +323,7 @@ def test_the_core_says_what_it_expects():
         _core.apply_cuts(np.zeros((3, 1)), cuts)
     with pytest.raises(ValueError, match="expected an array of 2 dimensions, got one of 1"):
         _core.equal_width_cuts(x, 3)
-    with pytest.raises(ValueError, match="increase strictly, but cut 1 is 0"):
+    with pytest.raises(ValueError, match="strictly increasing order, got 0"):
         _core.apply_cuts(x, np.zeros(2))
     with pytest.raises(ValueError, match="at most 65533 cut points, but there are 65534"):
         _core.apply_cuts(x, np.arange(65_534.0))

@@ -283,14 +283,14 @@ def test_arc_priors_of_every_feature():
     ("parameters", "error", "message"),
     [
         (pr.DataTemperature(degrees="square"), ValueError, "degrees: expected one of 'log', 'linear', got 'square'"),
-        (pr.DataTemperature(n_c=0), ValueError, "n_c must be positive"),
+        (pr.DataTemperature(n_c=0), ValueError, "n_c: expected a number > 0"),
         (pr.DataTemperature(n_c="two"), TypeError, "n_c: expected a number, got 'two'"),
-        (pr.DataTemperature(added_frequency=-1), ValueError, "added_frequency must be non-negative"),
+        (pr.DataTemperature(added_frequency=-1), ValueError, "added_frequency: expected a number >= 0"),
         (pr.DataTemperature(added_frequency=None), TypeError, "added_frequency: expected a number, got None"),
-        (pr.Softened(n0=-1), ValueError, "n0 must be non-negative"),
-        (pr.Softened(n0=float("nan")), ValueError, "n0 must be non-negative"),
-        (pr.ModelAveraged(alpha=0), ValueError, "alpha must be positive"),
-        (pr.ModelAveraged(arc_prior=1.5), ValueError, "between 0 and 1, but one is 1.5"),
+        (pr.Softened(n0=-1), ValueError, "n0: expected a number >= 0"),
+        (pr.Softened(n0=float("nan")), ValueError, "n0: expected a number >= 0"),
+        (pr.ModelAveraged(alpha=0), ValueError, "alpha: expected a number > 0"),
+        (pr.ModelAveraged(arc_prior=1.5), ValueError, "arc_prior: expected probabilities from 0 to 1, got 1.5"),
         (pr.ModelAveraged(arc_prior="half"), TypeError, "arc_prior: expected a number, got 'half'"),
         (pr.ModelAveraged(arc_prior=np.array(0.5)), TypeError, "arc_prior: expected a number, got array"),
         (pr.ModelAveraged(arc_prior=[0.5, [0.5], [0.1, 0.2]]), TypeError, "arc_prior of 'noise': expected a number"),
@@ -315,8 +315,8 @@ def test_model_averaging_needs_a_naive_structure():
 @pytest.mark.parametrize(
     ("structure", "parameters", "message"),
     [
-        (None, "model-averaged", r"may sum to at most 1e\+300 for model averaging, but they sum to 1.2e\+307"),
-        ("acll-tree", None, r"may sum to at most 1e\+290 for an aCLL tree, but they sum to 1.2e\+307"),
+        (None, "model-averaged", r"sample_weight: expected a sum of at most 1e\+300 for model averaging, got 1.2e\+307"),
+        ("acll-tree", None, r"sample_weight: expected a sum of at most 1e\+290 for an aCLL tree, got 1.2e\+307"),
     ],
 )
 def test_weights_too_large_for_logarithms_are_rejected(structure, parameters, message):

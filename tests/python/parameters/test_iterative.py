@@ -278,12 +278,12 @@ def test_too_few_iterations_are_reported():
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (pr.EM(alpha=-1.0), "alpha must be non-negative"),
-        (pr.EM(tol=-1.0), "tol must be non-negative"),
+        (pr.EM(alpha=-1.0), "alpha: expected a number >= 0"),
+        (pr.EM(tol=-1.0), "tol: expected a number >= 0"),
         (pr.EM(max_iter=2.5), "max_iter: expected an integer >= 0, got 2.5"),
         (pr.APN(optimizer="newton"), "optimizer: expected one of 'cg', 'lbfgs', got 'newton'"),
-        (pr.ELR(alpha=0.0), "alpha must be positive"),
-        (pr.ELR(l2=-1.0), "l2 must be finite and non-negative"),
+        (pr.ELR(alpha=0.0), "alpha: expected a number > 0"),
+        (pr.ELR(l2=-1.0), "l2: expected a finite number >= 0"),
         (pr.ELR(tune_by="accuracy"), "tune_by: expected one of 'cll', 'error', got 'accuracy'"),
         (pr.ELR(tune_rule="mode"), "tune_rule: expected one of 'mean', 'median', got 'mode'"),
         (pr.ELR(patience=-1), "patience: expected an integer >= 0, got -1"),

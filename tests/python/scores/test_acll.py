@@ -136,9 +136,9 @@ def test_constants_of_millions_of_classes():
         (lambda: tg.acll_constants(0), "n_classes: expected an integer >= 1, got 0"),
         (lambda: tg.acll_constants(2.0), "n_classes: expected an integer >= 1, got 2.0"),
         (lambda: tg.acll_constants(2, "normal"), "assumption: expected one of 'uniform', 'dirichlet', got 'normal'"),
-        (lambda: tg.acll_constants(2, p=2), "p must be above 0 and at most 1"),
-        (lambda: tg.acll_constants(2, "dirichlet", a=0), "a of the Dirichlet assumption must be positive"),
-        (lambda: tg.acll_constants(2, "dirichlet", b=-1), "b of the Dirichlet assumption must be positive"),
+        (lambda: tg.acll_constants(2, p=2), "p: expected a number > 0 and <= 1"),
+        (lambda: tg.acll_constants(2, "dirichlet", a=0), "a: expected a number > 0"),
+        (lambda: tg.acll_constants(2, "dirichlet", b=-1), "b: expected a number > 0"),
         (
             lambda: estimate_acll_constants(lambda rng, size: rng.random(size)),
             "sampler: expected it to return an array of shape",
@@ -214,7 +214,7 @@ def test_branchings_are_the_best_of_all_rooted_trees(weights):
 
 
 def test_branchings_reject_invalid_weights():
-    with pytest.raises(ValueError, match="from 0 to 1 is inf"):
+    with pytest.raises(ValueError, match=r"got inf for the arc \(0, 1\)"):
         _core.maximum_branching(np.array([[0, np.inf], [0, 0]]))
     with pytest.raises(ValueError, match="square matrix"):
         _core.maximum_branching(np.zeros((2, 3)))
@@ -371,7 +371,7 @@ def test_one_class_one_value_and_empty_columns(assumption):
         (st.AcllTree(root="x9"), "root: expected one of the features"),
         (pr.AcllOptimal("normal"), "assumption: expected one of"),
         (pr.AcllOptimal(pseudo_counts=math.nan), "pseudo_counts: expected a number > 0, got nan"),
-        (pr.AcllOptimal(pseudo_counts=1e300), "pseudo-counts must be at least"),
+        (pr.AcllOptimal(pseudo_counts=1e300), "pseudo_counts: expected a number from"),
     ],
 )
 def test_settings_are_checked_when_used(learner, message):

@@ -94,8 +94,8 @@ def with_one(value, matrix=ONES):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros((0, 0)), "a graph must have at least one node, but has none"),
-        ((np.zeros((0, 0)), np.zeros((0, 0), int)), "a graph must have at least one node, but has none"),
+        (np.zeros((0, 0)), "expected a graph with at least one node, got none"),
+        ((np.zeros((0, 0)), np.zeros((0, 0), int)), "expected a graph with at least one node, got none"),
         (np.zeros((2, 3)), r"log_weights: expected a square matrix with one row per node, got shape \(2, 3\)"),
         (np.zeros(4), r"expected a square matrix with one row per node, got shape \(4,\)"),
         (np.zeros((2, 3, 3)), r"got shape \(2, 3, 3\)"),
@@ -106,7 +106,7 @@ def with_one(value, matrix=ONES):
         (with_one(np.nan), r"log_weights: expected numbers, or minus infinity for no edge, got nan for edge \(0, 1\)"),
         ([[0, 1], [np.nan, 0]], r"got nan for edge \(1, 0\)"),
         (with_one(np.inf), r"got inf for edge \(0, 1\)"),
-        (with_one(1e12), r"a number between -7e11 and 7e11, .* but that of edge 0, 1 is 1"),
+        (with_one(1e12), r"log_weights: expected numbers from -7e11 to 7e11, .* got 1e\+12 for edge \(0, 1\)"),
         ([[0, 1], [2, 0]], r"log_weights: expected a symmetric matrix, got 1.0 for edge \(0, 1\) and 2.0 for \(1, 0\)"),
         ([[0, 1], [1 + 2**-52, 0]], "log_weights: expected a symmetric matrix"),
         (
