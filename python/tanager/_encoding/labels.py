@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import column_or_1d
 
 from .. import _core
 from .._utils.arrays import native
 from .._utils.text import join_names
 from .._utils.typing import MISSING_CODE, Codes
+from .._utils.warnings import warn_user
 from .column_encoder import category_array, check_n_values, sorted_values
 from .columns import CodedColumn, Column, is_missing
 from .readers import arrow_column, pandas_column, polars_column
@@ -115,7 +117,10 @@ def label_array(y: Any, first_row: int = 0) -> npt.NDArray[Any]:
     if labels.dtype.kind == "V":
         raise TypeError(f"y: expected one label per row, got a structured array of type {labels.dtype}")
     if labels.ndim != 1 or len(labels) == 0:
-        labels = column_or_1d(labels, warn=True)
+        if labels.ndim == 2 and labels.shape[1] == 1:
+            message = "A column-vector y was passed when a 1d array was expected; pass y.ravel()"
+            warn_user(message, DataConversionWarning)
+        labels = column_or_1d(labels)
     if len(labels) == 0:
         raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required: y is empty.")
     return labels

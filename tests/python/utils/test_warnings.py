@@ -37,6 +37,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "explain": lambda: tan.explain(unseen[:2]),
     "explain estimates": lambda: tbmatan.explain(holes[:5]),
     "log likelihood": lambda: network.bic(unseen, y),
+    "fit, column of labels": lambda: tg.NaiveBayesClassifier().fit(X, np.asarray(y).reshape(-1, 1)),
     "fit, search stopped": lambda: tg.BayesNetClassifier(HillClimb(time_limit=1e-9)).fit(X, y),
     "fit, no convergence": lambda: tg.TANClassifier(parameters=EM(max_iter=1)).fit(holes, y),
     "fit, slow": lambda: tg.TBMATANClassifier(equivalent_sample_size=1e200).fit(X.iloc[:, :2], y),
