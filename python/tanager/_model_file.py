@@ -101,7 +101,8 @@ def from_model(model: _core.Model) -> BaseClassifier:
     try:
         return _read_settings(model, json.loads(model.settings))
     except _MALFORMED as error:
-        damaged = ModelFileError(f"the settings in the model file are invalid: {error!r}")
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        damaged = ModelFileError(f"the settings in the model file are invalid: {reason}")
         damaged.problem = "damaged"
         raise damaged from error
 

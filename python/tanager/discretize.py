@@ -49,7 +49,10 @@ def interval_labels(cuts: npt.ArrayLike) -> list[str]:
     >>> interval_labels([2.45, 4.75])
     ['(-inf, 2.45]', '(2.45, 4.75]', '(4.75, inf)']
     """
-    points = np.asarray(cuts, dtype=np.float64).tolist()
+    array = np.asarray(cuts, dtype=np.float64)
+    if array.ndim != 1 or not np.all(np.diff(array) > 0) or np.isnan(array).any():
+        raise ValueError(f"cuts: expected numbers in strictly increasing order, got {cuts!r}")
+    points = array.tolist()
     digits = 6
     texts = [f"{cut:.{digits}g}" for cut in points]
     while len(set(texts)) < len(points) and digits < 17:

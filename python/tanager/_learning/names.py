@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .. import _core
+from .._utils.graphs import check_cycles
 from .._utils.text import join_names
 from .._utils.validation import is_integer
 
@@ -43,7 +44,26 @@ def read_arcs(given: Any, feature_names: list[str], class_name: str, what: str, 
         else:
             position = feature_position(child, feature_names, what)
             arcs.between_features.append((feature_position(parent, feature_names, what), position))
+            if arcs.between_features[-1] == (position, position):
+                raise ValueError(f"{what}: expected arcs between two variables, got {pair!r} from a feature to itself")
     return arcs
+
+
+def check_arcs(arcs: Arcs, feature_names: list[str], class_name: str, what: str) -> None:
+    """Raise ValueError with the names of the variables if an arc between features is given twice or arcs form a cycle."""
+    parents: dict[str, list[str]] = {name: [] for name in feature_names}
+    for parent, child in arcs.between_features:
+        parents[feature_names[child]].append(feature_names[parent])
+    if arcs.class_parents:
+        parents[class_name] = [feature_names[parent] for parent in arcs.class_parents]
+    for name, given in parents.items():
+        if len(set(given)) < len(given):
+            twice = next(parent for i, parent in enumerate(given) if parent in given[:i])
+            raise ValueError(f"{what}: expected every arc once, got {(twice, name)!r} twice")
+    if arcs.class_parents:
+        for child in arcs.class_children:
+            parents[feature_names[child]].append(class_name)
+    check_cycles(parents)
 
 
 def read_features(given: Any, feature_names: list[str], what: str) -> list[int]:

@@ -1,13 +1,15 @@
-"""Topological orders and spanning trees."""
+"""Topological orders, cycles and spanning trees."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from .text import shortened
 
 
 def topological_order(parents: Sequence[Sequence[int]]) -> list[int]:
@@ -31,6 +33,27 @@ def topological_order(parents: Sequence[Sequence[int]]) -> list[int]:
             if not n_waiting[child]:
                 heapq.heappush(ready, child)
     return order
+
+
+def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
+    """Raise an error that shows a cycle if the arcs form one."""
+    names = list(parents)
+    position = {name: i for i, name in enumerate(names)}
+    free = topological_order([[position[parent] for parent in parents[name]] for name in names])
+    left = dict.fromkeys(names)
+    for i in free:
+        del left[names[i]]
+    if not left:
+        return
+    # Each of the remaining variables has a parent among them, so following parents must return to a visited one.
+    path: dict[str, None] = {}
+    name = next(iter(left))
+    while name not in path:
+        path[name] = None
+        name = next(p for p in parents[name] if p in left)
+    found = list(path)
+    cycle = [*found[found.index(name) :], name][::-1]
+    raise ValueError(f"the arcs {shortened(' -> '.join(map(repr, cycle)), 200)} form a cycle")
 
 
 def maximum_spanning_tree(weights: npt.NDArray[Any]) -> list[tuple[int, int]]:

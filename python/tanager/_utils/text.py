@@ -58,3 +58,8 @@ def text_table(rows: Sequence[Sequence[str]], *, left: int = 0) -> str:
         "  ".join(justify(cell, width) for justify, cell, width in zip(align, row, widths, strict=True)) for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def shortened(text: str, length: int = 60) -> str:
+    """Shorten a text for a message."""
+    return text if len(text) <= length else text[: length - 3] + "..."

@@ -99,7 +99,7 @@ def _range(minimum: float | None, maximum: float | None, above: float | None = N
 
 
 def check_choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """Return a setting that is one of some texts; "criterion: expected one of 'aic', 'bic', got 'x'"."""
+    """Return a setting that is one of some texts; "score: expected one of 'aic', 'bic', got 'x'"."""
     known = list(choices)
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, known))}, got {value!r}")

@@ -286,7 +286,7 @@ class BaseClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_mergeable(self, other: Any) -> None:
         mine, theirs = type(self).__name__, type(other).__name__
         if type(other) is not type(self):
-            raise TypeError(f"cannot merge a {mine} with a {theirs}; both must be of the same type")
+            raise TypeError(f"merge: expected models of the same type, got {mine} and {theirs}")
         other._mergeable_encoder()
         if self._schema.n_features != other._schema.n_features or self._schema.names != other._schema.names:
             columns = [join_names(clf._schema.feature_names) for clf in (self, other)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable
 
@@ -169,6 +170,17 @@ def at_least(minimum: int) -> Callable[[str], int]:
         return value
 
     return convert
+
+
+def positive(text: str) -> float:
+    """Parse a positive number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"expected a number > 0, got {text!r}")
+    return value
 
 
 def _delimiter(text: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._encoding.labels import encode_labels, label_array
-from .._utils.text import join_names
+from .._utils.text import join_names, plural
 from .._utils.typing import Floats
 
 Truth = npt.NDArray[np.uint16]
@@ -160,13 +160,16 @@ def known_classes(y_true: Any, classes: Any) -> list[Any]:
 
 def checked(y_true: Any, proba: Any, classes: Any) -> tuple[Floats, Truth]:
     """Return the probabilities as an array, and the column of every true class."""
-    probabilities = np.ascontiguousarray(proba, dtype=np.float64)
+    try:
+        probabilities = np.ascontiguousarray(proba, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"proba: expected an array of numbers: {error}") from None
     if probabilities.ndim != 2:
         raise ValueError(f"proba: expected shape (n_rows, n_classes), got {probabilities.shape}")
     known = _classes(y_true, classes)
     if known.shape != (probabilities.shape[1],):
         raise ValueError(
-            f"proba: expected {len(known)} columns, one per class, got {probabilities.shape[1]}; pass classes= if y_true "
+            f"proba: expected {plural(len(known), 'column')}, one per class, got {probabilities.shape[1]}; pass classes= if y_true "
             "does not contain all of them"
         )
     if len(set(known.tolist())) < len(known):

@@ -9,14 +9,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .._utils.text import join_names
+from .._utils.text import join_names, shortened
 from ..classifiers._base import BaseClassifier
 from ..network import Network
 from ._bif_reader import parse_bif
 from ._onnx import onnx_model, save_model
 from ._pgmpy import pgmpy_model, variables_of_pgmpy
 from ._pyagrum import pyagrum_network, variables_of_pyagrum
-from ._variables import Variable, make_network, shortened, variables_of
+from ._variables import Variable, make_network, variables_of
 from ._xmlbif import parse_xmlbif
 
 __all__ = ["from_pgmpy", "from_pyagrum", "read_bif", "read_xmlbif", "to_onnx", "to_pgmpy", "to_pyagrum"]

@@ -24,9 +24,10 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from .._utils.text import shortened
 from .._utils.typing import Floats
 from ..discretize import interval_labels
-from ._variables import Variable, first_twice, shortened
+from ._variables import Variable, first_twice
 
 #: Prefix of the properties of tanager.
 MARK = "tanager_"

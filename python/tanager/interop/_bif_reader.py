@@ -16,19 +16,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .._utils.graphs import check_cycles
+from .._utils.text import shortened
 from .._utils.typing import Floats
 from ._bif_names import restored
-from ._variables import (
-    LOOSE,
-    Variable,
-    check_axes,
-    check_cycles,
-    check_parents,
-    checked_table,
-    first_twice,
-    shortened,
-    table_cells,
-)
+from ._variables import LOOSE, Variable, check_axes, check_parents, checked_table, first_twice, table_cells
 
 #: Maximum number of entries that "default" lines may fill in all tables: a short text must not exhaust memory.
 MAX_DEFAULT_CELLS = 1 << 22

@@ -20,8 +20,8 @@ from .. import _core
 from .._encoding.column_encoder import ColumnEncoder
 from .._utils.files import write_bytes
 from .._utils.optional import import_optional
+from .._utils.text import shortened
 from ..network import Network
-from ._variables import shortened
 
 #: Old versions, which older runtimes support; 17 is the last one whose reductions have axes as attributes.
 _OPSETS = {"": 17, "ai.onnx.ml": 3}

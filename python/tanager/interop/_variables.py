@@ -13,8 +13,8 @@ import numpy.typing as npt
 from .. import _core
 from .._encoding.column_encoder import MAX_VALUES, ColumnEncoder, category_array
 from .._encoding.encoder import Encoder
-from .._utils.graphs import topological_order
-from .._utils.text import join_names
+from .._utils.graphs import check_cycles
+from .._utils.text import join_names, shortened
 from .._utils.typing import Floats
 from ..network import Network
 from ..network._network import LazyPredictor
@@ -55,6 +55,8 @@ class Variable:
 
 def variables_of(network: Network) -> list[Variable]:
     """Return the variables of a network: its features in order, then the class."""
+    if not isinstance(network, Network):
+        raise TypeError(f"network: expected a Network, got {type(network).__name__}")
     found = []
     for name in [*network.features, network.class_name]:
         cpt = network.cpt(name)
@@ -141,27 +143,6 @@ def check_parents(name: str, parents: Sequence[str], known: Mapping[str, Any], w
         raise ValueError(f"{where}{name!r} has the parent {parents[twice]!r} twice")
 
 
-def check_cycles(parents: Mapping[str, Sequence[str]]) -> None:
-    """Raise an error that shows a cycle if the arcs form one."""
-    names = list(parents)
-    position = {name: i for i, name in enumerate(names)}
-    free = topological_order([[position[parent] for parent in parents[name]] for name in names])
-    left = dict.fromkeys(names)
-    for i in free:
-        del left[names[i]]
-    if not left:
-        return
-    # Each of the remaining variables has a parent among them, so following parents must return to a visited one.
-    path: dict[str, None] = {}
-    name = next(iter(left))
-    while name not in path:
-        path[name] = None
-        name = next(p for p in parents[name] if p in left)
-    found = list(path)
-    cycle = [*found[found.index(name) :], name][::-1]
-    raise ValueError(f"the arcs {shortened(' -> '.join(map(repr, cycle)), 200)} form a cycle")
-
-
 def table_cells(name: str, sizes: Sequence[int], where: str, limit: int = _core.MAX_TABLE_CELLS) -> int:
     """Return the number of entries of a table, or raise an error before anything is allocated."""
     cells = math.prod(sizes)
@@ -221,8 +202,3 @@ def first_twice(values: Sequence[Any]) -> int | None:
             return i
         seen.add(value)
     return None
-
-
-def shortened(text: str, length: int = 60) -> str:
-    """Shorten a text for a message."""
-    return text if len(text) <= length else text[: length - 3] + "..."

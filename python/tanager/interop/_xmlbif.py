@@ -12,9 +12,11 @@ from xml.parsers import expat
 
 import numpy as np
 
+from .._utils.graphs import check_cycles
+from .._utils.text import shortened
 from .._utils.typing import Floats
 from ._bif_names import restored
-from ._variables import Variable, check_axes, check_cycles, check_parents, checked_table, shortened, table_cells
+from ._variables import Variable, check_axes, check_parents, checked_table, table_cells
 
 _MAX_DEPTH = 32
 _MAX_ATTRIBUTES = 100

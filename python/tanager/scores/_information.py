@@ -186,6 +186,8 @@ def _table(*variables: Any) -> Any:
     coded = []
     for variable in variables:
         plain = variable.tolist() if np.ma.isMaskedArray(variable) else variable  # None where masked
+        if not hasattr(plain, "__len__"):
+            raise TypeError(f"expected a sequence of values for each variable, got {type(plain).__name__}")
         values = np.fromiter(plain, dtype=object, count=len(plain))
         settings = EncodingSettings(discretizer=None)
         encoder, columns = learn_encoding(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .. import _core
 from .._learning.contract import FittedStructure, Parents, Requirements, TrainingContext
-from .._learning.names import read_arcs, read_features
+from .._learning.names import check_arcs, read_arcs, read_features
 from .._utils.validation import check_choice
 from ._base import StructureLearner
 
@@ -60,6 +60,7 @@ class FixedStructure(StructureLearner):
     def _structure(self, feature_names: list[str], class_name: str) -> _core.Structure:
         check_choice(self.class_arcs, "class_arcs", ("all", "listed"))
         arcs = read_arcs(self.arcs, feature_names, class_name, "arcs", self.class_arcs == "listed")
+        check_arcs(arcs, feature_names, class_name, "arcs")
         of_features: list[list[int]] = [[] for _ in feature_names]
         for parent, child in arcs.between_features:
             of_features[child].append(parent)

@@ -59,7 +59,7 @@ def test_models_of_numbers_merge_if_their_cut_points_are_equal():
 def test_models_that_cannot_be_merged(tmp_path):
     X, y = make_table(50)
     clf = tg.TBMATANClassifier().fit(X, y)
-    with pytest.raises(TypeError, match="cannot merge a TBMATANClassifier with a AODEClassifier"):
+    with pytest.raises(TypeError, match="expected models of the same type, got TBMATANClassifier and AODEClassifier"):
         clf.merge(tg.AODEClassifier().fit(X, y))
     with pytest.raises(NotFittedError):
         clf.merge(tg.TBMATANClassifier())

@@ -102,6 +102,8 @@ def files(folder):
         (["compare", "weather.csv", "--class", "play", "--methods", "nonsense"], "unknown structure 'nonsense'"),
         (["compare", "weather.csv", "--class", "play", "--methods", "tan+x"], "unknown parameters 'x'"),
         (["cv", "weather.csv", "--class", "play", "--folds", "100"], "100"),
+        (["compare", "weather.csv", "--class", "play", "--limit", "-1"], "--limit: expected a number > 0, got '-1'"),
+        (["compare", "weather.csv", "--class", "play", "--limit", "x"], "--limit: expected a number > 0, got 'x'"),
         (["report", "m.tng", "--data", "header.csv"], "no column 'play'"),
     ],
 )

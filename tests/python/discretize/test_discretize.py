@@ -255,6 +255,9 @@ def test_interval_labels():
     assert mdlp.interval_labels("petal length (cm)") == expected
     assert mdlp.interval_labels(2) == expected
     assert interval_labels([]) == ["(-inf, inf)"]
+    for cuts in (3.0, [[1.0]], [2.0, 1.0], [1.0, 1.0], [float("nan")]):
+        with pytest.raises(ValueError, match="cuts: expected numbers in strictly increasing order, got"):
+            interval_labels(cuts)
     assert interval_labels([1.0, np.nextafter(1.0, 2)]) == [
         "(-inf, 1]",
         "(1, 1.0000000000000002]",

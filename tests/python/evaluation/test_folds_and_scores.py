@@ -95,6 +95,8 @@ def test_scores_of_classes_that_do_not_occur():
 
 
 def test_scores_reject_inconsistent_input():
+    with pytest.raises(ValueError, match="proba: expected an array of numbers: could not convert"):
+        accuracy(["a", "b"], "ab")
     with pytest.raises(ValueError, match="proba: expected 2 columns, one per class, got 3"):
         accuracy([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match="expected 2 probabilities for each of 3 rows, got 4 in all"):

@@ -341,3 +341,9 @@ def test_variables_have_their_own_axis_last() -> None:
     assert found["dyspnoea"].parents == ["either", "bronchitis"]
     np.testing.assert_array_equal(found["dyspnoea"].table[..., 0], [[0.9, 0.7], [0.8, 0.1]])
     assert list(found)[-1] == "bronchitis"
+
+
+@pytest.mark.parametrize("export", [interop.to_pgmpy, interop.to_pyagrum])
+def test_only_networks_are_exported(export):
+    with pytest.raises(TypeError, match="network: expected a Network, got int"):
+        export(3)

@@ -132,8 +132,11 @@ def test_a_class_with_parents_and_no_children():
 @pytest.mark.parametrize(
     ("arcs", "leave_out", "message"),
     [
-        ([("a", "class"), ("class", "a")], None, "cycle"),
-        ([("a", "class"), ("a", "class")], None, "the class has parent 0 twice"),
+        ([("a", "class"), ("class", "a")], None, "the arcs 'a' -> 'class' -> 'a' form a cycle"),
+        ([("b", "a"), ("a", "b")], None, "the arcs 'a' -> 'b' -> 'a' form a cycle"),
+        ([("a", "b"), (0, 1)], None, r"arcs: expected every arc once, got \('a', 'b'\) twice"),
+        ([("a", "a")], None, r"arcs: expected arcs between two variables, got \('a', 'a'\) from a feature to itself"),
+        ([("a", "class"), ("a", "class")], None, r"arcs: expected every arc once, got \('a', 'class'\) twice"),
         ([("class", "class")], None, "from the class to itself"),
         ([("class", "a")], ["a"], "leave_out: 'a' cannot be left out, because it has arcs"),
         ([("b", "class")], ["b"], "leave_out: 'b' cannot be left out, because it has arcs"),

@@ -315,7 +315,7 @@ def test_model_averaging_needs_a_naive_structure():
 @pytest.mark.parametrize(
     ("structure", "parameters", "message"),
     [
-        (None, "model-averaged", r"sample_weight: expected a sum of at most 1e\+300 for model averaging, got 1.2e\+307"),
+        (None, "model-averaged", r"sample_weight: .* at most 1e\+300 for model averaging, got 1.2e\+307"),
         ("acll-tree", None, r"sample_weight: expected a sum of at most 1e\+290 for an aCLL tree, got 1.2e\+307"),
     ],
 )

@@ -32,6 +32,8 @@ def test_missing_values_are_not_counted():
     assert scores.mutual_information(["a", "b", None, "a"], [1, 2, 1, None]) == pytest.approx(np.log(2))
     with pytest.raises(ValueError, match="expected variables of the same length, got"):
         scores.mutual_information([1, 2], [1])
+    with pytest.raises(TypeError, match="expected a sequence of values for each variable, got NoneType"):
+        scores.entropy(None)
 
 
 def log_marginal(table, alpha):

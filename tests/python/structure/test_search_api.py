@@ -282,7 +282,7 @@ ERRORS = [
     (st.HillClimb(forbidden=[(0, 1)], start=[(0, 1)]), ValueError, "the initial structure has the arc from 0 to 1, which is forbidden"),
     (st.HillClimb(required=[(0, 1), (1, 0)]), ValueError, "cycle"),
     (st.HillClimb(required=[(0, 1)], start=[(1, 0)]), ValueError, "cycle"),
-    (st.HillClimb(required=[(0, 0)]), ValueError, "required: expected arcs between two different features below"),
+    (st.HillClimb(required=[(0, 0)]), ValueError, "required: expected arcs between two variables, got (0, 0)"),
     (st.HillClimb(required=[(0, 2), (1, 2)]), ValueError, "give a feature 2 feature parents, but at most 1 are allowed"),
     (st.SuperParent(start=[(0, 2), (1, 2)]), ValueError, "give a feature 2 feature parents, but at most 1 are allowed"),
     (st.BackwardJoin(start=[(0, 1), (1, 2)]), ValueError, "must form fully connected groups of features"),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..options import add_columns, add_data, add_folds, add_json, add_running, add_settings
+from ..options import add_columns, add_data, add_folds, add_json, add_running, add_settings, positive
 
 HELP = """
 Cross-validate many classifiers on the same folds and print them, best first:
@@ -57,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         metavar="SECONDS",
-        type=float,
+        type=positive,
         help=f"time limit per method (default: {DEFAULT_LIMIT:g}; none for methods given by --methods)",
     )
     add_json(parser)
