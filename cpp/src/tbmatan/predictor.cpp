@@ -460,7 +460,7 @@ std::uint32_t TbmatanPredictor::run_row(std::span<const Code> row, Output output
     std::optional<RowBuffers> of_row;
   };
   auto& buffers = buffers_in<TbmatanBuffers>(scratch);
-  if (buffers.owner != state_) {
+  if (buffers.owner != state_ || !buffers.of_row) {  // there are none where memory ran out meanwhile
     buffers.of_row.emplace(state_->plan);
     buffers.owner = state_;
   }

@@ -179,6 +179,26 @@ TEST(a_scratch_outlives_the_predictor_that_used_it) {
   check_one_by_one(model.predictor(), random_rows(model.cardinalities(), 40, 10), moved);
 }
 
+TEST(a_scratch_stays_usable_when_memory_runs_out) {
+  const Model first = fixtures::rich_tbmatan_model(false), second = sampling_model();
+  const Rows rows = random_rows(first.cardinalities(), 40, 13);
+  std::vector<double> out(first.n_classes());
+  for (long k = 1, thrown = k; k == thrown; ++k) {
+    Predictor::Scratch scratch;
+    first.predict(rows[0], out, scratch);
+    allocations = 0;
+    failing = k;
+    try {
+      second.predict(rows[1], out, scratch);
+    } catch (const std::bad_alloc&) {
+      thrown = k + 1;
+    }
+    failing = 0;
+    check_one_by_one(first.predictor(), rows, scratch);
+    CHECK(k > 1 || thrown > 1);
+  }
+}
+
 TEST(more_classes_than_fit_on_the_stack) {
   std::mt19937_64 random(3);
   const std::vector<std::uint32_t> cardinalities = {2, 3};
