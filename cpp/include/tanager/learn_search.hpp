@@ -74,7 +74,8 @@ struct SearchOptions {
   /// alone is larger are not tried. Above 2^30 it also raises the limit of exact inference about missing features
   /// (max_cells of Inference), to one cell for 64 bytes.
   std::size_t memory_limit = std::size_t{1} << 30;
-  /// False ends the search, whose result then has SearchStop::kInterrupted.
+  /// False ends the search, whose result then has SearchStop::kInterrupted. During the search it is called in place of
+  /// the function of a StopCheck.
   KeepGoing<SearchProgress> keep_going;
 };
 

@@ -14,6 +14,7 @@
 #include "search/fold_rows.hpp"
 #include "search/scorer.hpp"
 #include "search/term_tables.hpp"
+#include "support/check_stop.hpp"
 #include "support/parallel.hpp"
 #include "support/text.hpp"
 #include "tanager/counts.hpp"
@@ -74,6 +75,7 @@ class Search {
 
   SearchResult run() {
     add_step({}, scorer_.fold_scores({}), 0);
+    callers_check_ = this_threads_check;
     const StopCheck none({});  // from here on there is a result, and best_of checks whether to go on
     std::optional<SearchStop> stop;
     try {
@@ -120,6 +122,17 @@ class Search {
     return candidate - options_.epsilon >= present;
   }
 
+  /// Without keep_going, the caller's StopCheck is looked at in its place.
+  bool goes_on(const SearchProgress& progress) const {
+    if (options_.keep_going) return options_.keep_going(progress);
+    try {
+      if (callers_check_ != nullptr) callers_check_->look();
+      return true;
+    } catch (const Stopped&) {
+      return false;
+    }
+  }
+
   /// Scores groups batch by batch, and finds the best candidate of all.
   Choice best_of(std::vector<CandidateGroup>& groups) {
     std::size_t n_all = 0;
@@ -134,7 +147,7 @@ class Search {
                                     .score = steps_.back().score,
                                     .candidates = n_candidates_ - before,
                                     .batch = n_all};
-      if (options_.keep_going && !options_.keep_going(progress)) throw SearchEnd{SearchStop::kInterrupted};
+      if (!goes_on(progress)) throw SearchEnd{SearchStop::kInterrupted};
       if (options_.time_limit && seconds() > *options_.time_limit) throw SearchEnd{SearchStop::kTimeLimit};
     };
     const StopCheck within(check_limits);
@@ -177,6 +190,7 @@ class Search {
   Scorer scorer_;
   std::vector<SearchStep> steps_;
   std::size_t n_candidates_ = 0;
+  StopCheck* callers_check_ = nullptr;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Searches against a search that learns and predicts anew for every candidate; threads, limits and errors.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -287,6 +288,20 @@ TEST(an_exception_from_the_caller_comes_through) {
   options.keep_going = [](const SearchProgress&) -> bool { throw std::runtime_error("enough"); };
   CHECK_THROWS(std::runtime_error, search_structure(parity(60, 3, 2, 2, 0.0, false, 1), folds_of(60, 3), options, 2),
                "enough");
+}
+
+TEST(the_check_of_the_caller_ends_a_search) {
+  const Dataset data = parity(400, 12, 2, 2, 0.0, false, 1);
+  const SearchOptions options = options_for(SearchMethod::kBackwardJoin, SearchObjective::kCll);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const StopCheck check([] { throw Stopped("enough"); });
+  bool interrupted = false;
+  while (!interrupted && std::chrono::steady_clock::now() < end) try {
+      const SearchResult found = search_structure(data, folds_of(400, 4), options, 2);
+      interrupted = found.stop == SearchStop::kInterrupted && !found.steps.empty();
+    } catch (const Stopped&) {  // before there was a result
+    }
+  CHECK(interrupted);
 }
 
 TEST(ties_go_to_the_first_candidate) {
