@@ -144,8 +144,13 @@ Terms TermTables::terms(std::size_t child, const std::vector<std::size_t>& paren
   });
   if (known) return Terms(*known);
   FamilyTerms made = compute(child, parents);
-  if (!reserve(made.bytes())) return Terms(std::move(made));
-  return cache.with([&](Cache& kept) { return Terms(kept.try_emplace(parents, std::move(made)).first->second); });
+  const std::size_t bytes = made.bytes();
+  if (!reserve(bytes)) return Terms(std::move(made));
+  return cache.with([&](Cache& kept) {
+    const auto [place, is_new] = kept.try_emplace(parents, std::move(made));
+    if (!is_new) reserve(0, bytes);  // another thread was faster
+    return Terms(place->second);
+  });
 }
 
 bool TermTables::reserve(std::size_t bytes, std::size_t freed) const {
