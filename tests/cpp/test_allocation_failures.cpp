@@ -45,7 +45,7 @@ void check_every_allocation(const char* name, const std::function<Numbers()>& ca
   }
   CHECK(raised > 0);
   CHECK(call() == expected);
-  // Threads that are lent stay for a moment, with what they need; a leak would be one block per failure.
+  // Caches may keep a little more than before; a leak would be one block per failure.
   if (alive - before > 64) check::fail(name, 0, "memory is leaked: " + std::to_string(alive - before) + " blocks");
 }
 

@@ -80,8 +80,8 @@ class Model {
   /// A class as text: true, false, or the shortest text that reads back as the same number.
   [[nodiscard]] std::string class_name(std::uint32_t index) const;
 
-  /// One row of codes: writes the posterior probabilities and returns the most probable class. With a scratch, a row
-  /// with missing values allocates nothing either: see Predictor::Scratch.
+  /// One row of codes: writes the posterior probabilities and returns the most probable class. With a scratch, rows
+  /// share their buffers: see Predictor::Scratch for what allocates memory.
   std::uint32_t predict(std::span<const Code> row, std::span<double> posterior) const {
     return predictor_->predict(row, Output::kPosterior, posterior);
   }

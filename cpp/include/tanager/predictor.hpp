@@ -49,7 +49,9 @@ class Predictor {
   /// Buffers for predicting row after row, with one predictor or with several in turn. A complete row needs none where
   /// the classifier is a network with at most 64 classes. Any other row allocates memory on every call, unless the
   /// caller passes a scratch: then only the first row does, and later ones that need larger buffers than all before.
-  /// Owned by the caller; not safe to share between threads: give every thread its own.
+  /// Two kinds of rows always may: those with a new set of missing features, in a network where a feature has several
+  /// feature parents, and those of TbmatanPredictor::Method::kExact. Owned by the caller; not safe to share between
+  /// threads: give every thread its own.
   class Scratch {
    public:
     /// The buffers of one kind of predictor.

@@ -8,7 +8,7 @@
 //
 // A change that old readers must not misread gets a new version, or a new tag below kSkippable, which they refuse. What
 // they may do without gets a tag with the bit kSkippable, which they pass over. The payloads are described where they
-// are written (model_writer.cpp).
+// are written (writer.cpp).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Reads the sections that model_writer.cpp describes. Nothing in the file is believed: sizes are compared with the
+// Reads the sections that writer.cpp describes. Nothing in the file is believed: sizes are compared with the
 // bytes that remain before memory is asked for, and the constructors of Structure, Network, CountSet and Model check
 // meanings.
 #include <cstring>
