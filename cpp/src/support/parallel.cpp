@@ -95,7 +95,8 @@ void ThreadTeam::wait_and_work(std::size_t worker) {
       work(worker);
       leave();
     }
-    await_change(pieces_, seen);
+    if (!spin_until([&] { return pieces_.load(std::memory_order_acquire) != seen; }))
+      pieces_.wait(seen, std::memory_order_acquire);
   }
 }
 
@@ -109,7 +110,9 @@ bool ThreadTeam::enter() {
 }
 
 void ThreadTeam::leave() {
-  if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
+  if (gate_.fetch_sub(1, std::memory_order_release) != 1) return;
+  const std::scoped_lock hold(lock_);  // not between the caller's look at the gate and its sleep
+  all_left_.notify_one();
 }
 
 void ThreadTeam::work(std::size_t worker) {
@@ -120,36 +123,56 @@ void ThreadTeam::work(std::size_t worker) {
       check_stop();
       (*body_)(item, worker);
     } catch (...) {
-      const std::scoped_lock hold(failure_lock_);
-      if (!failure_) failure_ = std::current_exception();
-      failed_.store(true, std::memory_order_relaxed);
-      next_.store(count_, std::memory_order_relaxed);  // nobody starts another item
+      fail();
     }
   }
 }
 
-/// Shuts the gate and waits for those inside.
+/// Keeps the exception that is being handled, if it is the first, and ends the work.
+void ThreadTeam::fail() {
+  const std::scoped_lock hold(lock_);
+  if (!failure_) failure_ = std::current_exception();
+  failed_.store(true, std::memory_order_relaxed);
+  next_.store(count_, std::memory_order_relaxed);  // nobody starts another item
+}
+
+/// Shuts the gate and waits for those inside. Their items may be long, so the caller's StopCheck is looked at
+/// meanwhile.
 void ThreadTeam::finish() {
-  std::uint32_t inside = gate_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
-  for (; inside != 0; inside = gate_.load(std::memory_order_acquire)) await_change(gate_, inside);
+  constexpr std::chrono::milliseconds kBetweenLooks{20};
+  const auto is_empty = [this] { return gate_.load(std::memory_order_acquire) == 0; };
+  gate_.fetch_and(~kOpen, std::memory_order_relaxed);
+  bool is_over = is_empty() || spin_until(is_empty);
+  while (!is_over) {
+    {
+      std::unique_lock hold(lock_);
+      is_over = all_left_.wait_for(hold, kBetweenLooks, is_empty);
+    }
+    try {
+      if (!is_over && !failed_.load(std::memory_order_relaxed)) check_stop();
+    } catch (...) {
+      fail();
+    }
+  }
   if (!failure_) return;
   failed_.store(false, std::memory_order_relaxed);
   std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-/// Waits until the value is no longer `old`. To sleep and wake up takes about as long as a thread spins before it
-/// sleeps, so waiting costs at most twice what it would if the future were known. Where threads outnumber cores,
-/// spinning would only keep others from work.
-void ThreadTeam::await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const {
+/// Whether it is done before a thread had better sleep. To sleep and wake up takes about as long as a thread spins
+/// before it sleeps, so waiting costs at most twice what it would if the future were known. Where threads outnumber
+/// cores, spinning would only keep others from work.
+template <class Done>
+bool ThreadTeam::spin_until(Done done) const {
   constexpr std::chrono::microseconds kSpin{60};
   constexpr int kLoadsPerTime = 16;
   const auto end = std::chrono::steady_clock::now() + kSpin;
   while (has_cores_ && std::chrono::steady_clock::now() < end)
     for (int i = 0; i < kLoadsPerTime; ++i) {
-      if (value.load(std::memory_order_acquire) != old) return;
+      if (done()) return true;
       pause_briefly();
     }
-  value.wait(old, std::memory_order_acquire);
+  return false;
 }
 
 void parallel_for(std::size_t count, std::size_t grain, int threads,

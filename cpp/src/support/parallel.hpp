@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -46,8 +47,10 @@ class ThreadTeam {
   bool enter();
   void leave();
   void work(std::size_t worker);
+  void fail();
   void finish();
-  void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) const;
+  template <class Done>
+  bool spin_until(Done done) const;
 
   const std::size_t size_;
   const bool has_cores_;  // for every thread
@@ -57,8 +60,9 @@ class ThreadTeam {
   const std::function<void(std::size_t, std::size_t)>* body_ = nullptr;
   std::size_t count_ = 0;
   std::exception_ptr failure_;
-  std::mutex failure_lock_;
-  std::atomic<bool> failed_{false};  // what threads with long items look at
+  std::mutex lock_;                   // of the failure, and for the last to leave
+  std::condition_variable all_left_;  // what the caller waits for
+  std::atomic<bool> failed_{false};   // what threads with long items look at
 
   // Each in a cache line of its own, for others write them while the rest is read.
   static constexpr std::size_t kLine = 64;

@@ -243,6 +243,26 @@ TEST(work_that_is_stopped_ends_on_all_threads) {
   }
 }
 
+TEST(a_caller_without_work_can_still_be_stopped) {
+  for (const int threads : {2, 5}) {
+    const auto caller = std::this_thread::get_id();
+    std::atomic<int> inside{0};
+    const StopCheck check([] { throw Stopped("enough"); });
+    CHECK_THROWS(Stopped,
+                 ThreadTeam(threads).run_items(static_cast<std::size_t>(threads),
+                                               [&](std::size_t, std::size_t) {
+                                                 ++inside;
+                                                 while (inside < threads) sleep_for(100);  // everybody has an item
+                                                 for (int i = 0; std::this_thread::get_id() != caller && i < 100'000;
+                                                      ++i) {
+                                                   check_stop();
+                                                   sleep_for(100);
+                                                 }
+                                               }),
+                 "enough");
+  }
+}
+
 TEST(what_is_sorted_in_pieces_is_sorted) {
   for (const std::size_t size :
        {std::size_t{0}, std::size_t{1}, kStepsPerCheck, kStepsPerCheck + 1, 5 * kStepsPerCheck}) {
