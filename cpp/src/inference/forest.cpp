@@ -14,22 +14,31 @@ Forest::Forest(const Structure& structure, std::span<const std::uint32_t> cardin
     }
     return node;
   };
+  std::vector<bool> has_children(n_features_, false);
+  for (const std::size_t parent : structure.class_parents()) has_children[parent] = true;
+  for (const std::size_t f : structure.order())
+    for (const std::size_t parent : structure.parents(f)) has_children[parent] = true;
+  // A feature without children hears nothing, and what is believed of it is read at once: all of them share a place.
+  for (const std::size_t f : structure.order())
+    if (!has_children[f]) message_size_ = std::max(message_size_, cardinalities[f] * n_classes);
   for (const std::size_t f : structure.order()) {
     ForestNode node = make_node(f, structure.parents(f));
     node.values = cardinalities[f];
-    node.message = message[f] = message_size_;
     node.sum = sum_size_;
-    message_size_ += node.values * n_classes;
     sum_size_ += node.parent_values * n_classes;
+    if (has_children[f]) {
+      node.message = message[f] = message_size_;
+      message_size_ += node.values * n_classes;
+    }
     nodes_.push_back(node);
   }
   class_node_ = make_node(n_features_, structure.class_parents());
 }
 
-void Forest::resize(ForestState& state) const {
+void Forest::resize(ForestState& state, bool beliefs) const {
   state.messages.resize(message_size_);
   state.sums.resize(sum_size_);
-  state.beliefs.resize(message_size_);
+  if (beliefs) state.beliefs.resize(message_size_);
   state.shares.resize(n_classes_);
   state.heard.resize(n_features_);
 }

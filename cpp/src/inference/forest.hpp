@@ -52,7 +52,8 @@ class Forest {
   Forest(const Structure& structure, std::span<const std::uint32_t> cardinalities, std::size_t n_classes);
 
   std::size_t n_classes() const { return n_classes_; }
-  void resize(ForestState& state) const;
+  /// Beliefs are for spread() alone.
+  void resize(ForestState& state, bool beliefs) const;
 
   /// Adds the row to messages.evidence(). Families that are observed as a whole are left out unless `whole`.
   template <std::size_t kClasses, class Messages>

@@ -138,7 +138,7 @@ class LogMessages {
 void collect_logs(const Forest& forest, const InferenceTables& tables, std::span<const Code> row, bool conditionals,
                   LogForestState& state) {
   const std::size_t n_classes = forest.n_classes();
-  forest.resize(state.forest);
+  forest.resize(state.forest, conditionals);
   state.scaled.resize(state.forest.messages.size());
   state.result.resize(state.forest.sums.size());
   state.largest.resize(n_classes);

@@ -26,7 +26,7 @@ class ScaledMessages {
         offsets_(families.cardinalities().size() + 1),
         stride_(families.n_classes()) {
     for (const FamilyBlock& block : families.blocks()) offsets_[block.feature] = block.expanded;
-    forest.resize(state_);
+    forest.resize(state_, !counts.empty());
   }
 
   /// Which classes the next row is about, [first, first + count), and where ln P(observed features, class) is added to.

@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "full_joint.hpp"
 #include "graph/min_fill.hpp"
+#include "inference/forest.hpp"
 #include "inference/junction_plan_cache.hpp"
 #include "tanager/errors.hpp"
 
@@ -401,6 +402,18 @@ TEST(plans_are_kept_up_to_a_limit) {
   cache.get({1000}, make(100000));
   cache.get({1000}, make(100000));
   CHECK_EQ(made, 2);  // larger than the whole cache
+}
+
+TEST(buffers_of_a_forest_have_room_for_features_with_children_and_one_more) {
+  const std::vector<std::uint32_t> cardinalities{200, 3, 300, 4};
+  const auto n_messages = [&](std::vector<std::vector<std::size_t>> parents) {
+    internal::ForestState state;
+    internal::Forest(Structure(std::move(parents)), cardinalities, 2).resize(state, false);
+    CHECK(state.beliefs.empty());
+    return state.messages.size();
+  };
+  CHECK_EQ(n_messages({{}, {}, {}, {}}), 2u * 300);
+  CHECK_EQ(n_messages({{}, {0}, {1}, {1}}), 2u * (200 + 3 + 300));
 }
 
 TEST_MAIN
