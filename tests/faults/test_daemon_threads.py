@@ -68,7 +68,7 @@ def repeat(call):
     try:
         while True:
             call()
-    except RuntimeError:  # fit_stream has a thread of its own, which Python refuses while it ends
+    except RuntimeError:  # fit_stream has a thread of its own, which Python rejects while it ends
         time.sleep(60)
 
 

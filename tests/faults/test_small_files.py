@@ -36,7 +36,7 @@ def test_small_files_take_neither_long_nor_much(figures: list[dict[str, object]]
     assert not too_much
 
 
-def test_small_files_are_read_or_refused_in_words(figures: list[dict[str, object]]) -> None:
+def test_small_files_are_read_or_rejected_in_words(figures: list[dict[str, object]]) -> None:
     for figure in figures:
         refusals = ("ValueError: ", "ModelFileError: ", "CliqueTooLargeError: ")
         is_refusal = str(figure["found"]).startswith((*refusals, "1: ", "2: "))

@@ -52,11 +52,11 @@ REFUSALS = {
 
 
 class Refused(Exception):
-    """A call was refused for a reason that is documented."""
+    """A call was rejected for a reason that is documented."""
 
 
-def may_be_refused(function):
-    """End a rule early where what it asks for is refused; a rule that returns nothing adds no model."""
+def may_be_rejected(function):
+    """End a rule early where what it asks for is rejected; a rule that returns nothing adds no model."""
 
     @functools.wraps(function)
     def wrapped(*given, **named):
@@ -160,11 +160,11 @@ class Api(RuleBasedStateMachine):
             try:
                 return function(*given, **named)
             except ValueError as error:
-                if self.may_refuse(str(error), n_rows):
+                if self.may_reject(str(error), n_rows):
                     raise Refused from error
                 raise
 
-    def may_refuse(self, message, n_rows) -> bool:
+    def may_reject(self, message, n_rows) -> bool:
         if self.schema.label_kind in ("long", "mixed") and re.search(REFUSALS["file"], message):
             return True
         if not hasattr(self.clf, "parameters"):
@@ -267,7 +267,7 @@ class Api(RuleBasedStateMachine):
     # -- learning
 
     @rule(target=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def learn(self, seed, n_rows):
         batch = self.batch(seed, n_rows)
         model = self.fit(clone(self.clf), batch)
@@ -275,21 +275,21 @@ class Api(RuleBasedStateMachine):
         return model
 
     @rule(target=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def learn_with_class_prior(self, seed, n_rows):
         batch = self.batch(seed, n_rows)
         shares = np.random.default_rng(seed).random(len(set(batch.y))) + 0.05
         self.fit(clone(self.clf).set_params(class_prior=shares / shares.sum()), batch)
 
     @rule(target=models, model=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def learn_anew(self, model, seed, n_rows) -> None:
         """A second fit forgets the first."""
         fresh = self.fit(model.clf, self.batch(seed, n_rows))
         model.history, model.codings, model.labels = fresh.history, fresh.codings, fresh.labels
 
     @rule(target=models, model=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def learn_more(self, model, seed, n_rows) -> None:
         batch = self.batch(seed, n_rows)
         X, y, w = self.native(batch)
@@ -310,7 +310,7 @@ class Api(RuleBasedStateMachine):
             model.codings = [c.extended(values) for c, values in zip(model.codings, used, strict=True)]
 
     @rule(target=models, one=models, other=models)
-    @may_be_refused
+    @may_be_rejected
     def merge(self, one, other):
         if self.by_rows:
             assert not hasattr(one.clf, "merge")
@@ -329,7 +329,7 @@ class Api(RuleBasedStateMachine):
         return self.check(merged)
 
     @rule(target=models, seed=SEEDS, n_rows=SIZES, part=hs.floats(0, 1))
-    @may_be_refused
+    @may_be_rejected
     def learn_from_stream(self, seed, n_rows, part):
         """Batch by batch comes to what fit comes to on all rows at once."""
         batch = self.batch(seed, n_rows)
@@ -353,7 +353,7 @@ class Api(RuleBasedStateMachine):
         return model
 
     @rule(target=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def learn_of_all_classes(self, seed, n_rows):
         """Classes that were announced are known, whether they occur or not."""
         batch = self.batch(seed, n_rows)
@@ -366,7 +366,7 @@ class Api(RuleBasedStateMachine):
         return self.check(model)
 
     @rule(model=models, seed=SEEDS, n_rows=SIZES)
-    def refuse_the_unseen(self, model, seed, n_rows) -> None:
+    def reject_the_unseen(self, model, seed, n_rows) -> None:
         batch = self.batch(seed, n_rows, unseen=True)
         if not self.can_read(model, batch):
             return
@@ -380,7 +380,7 @@ class Api(RuleBasedStateMachine):
             np.testing.assert_array_equal(self.call(strict.predict_proba, X), self.call(model.clf.predict_proba, X))
 
     @rule(target=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def weights_are_copies(self, seed, n_rows) -> None:
         if self.by_rows:
             return  # folds and samples are drawn row by row
@@ -400,14 +400,14 @@ class Api(RuleBasedStateMachine):
     @rule(
         target=models, model=models, seed=SEEDS, n_rows=SIZES, unseen=hs.booleans(), container=hs.sampled_from(FRAMES)
     )
-    @may_be_refused
+    @may_be_rejected
     def predict(self, model, seed, n_rows, unseen, container) -> None:
         kinds = set(self.schema.kinds)
         other = container if self.schema.container in FRAMES and "object" not in kinds else None
         self.check_predictions(model, self.batch(seed, n_rows, unseen=unseen), other)
 
     @rule(target=models, model=models, seed=SEEDS, n_rows=SIZES)
-    @may_be_refused
+    @may_be_rejected
     def predict_with_threads(self, model, seed, n_rows) -> None:
         batch = self.batch(seed, n_rows)
         if not self.can_read(model, batch):
@@ -421,14 +421,14 @@ class Api(RuleBasedStateMachine):
         np.testing.assert_array_equal(streamed, np.concatenate([alone, alone]))
 
     @rule(target=models, model=models, with_counts=hs.booleans(), seed=SEEDS)
-    @may_be_refused
+    @may_be_rejected
     def save_and_load(self, model, with_counts, seed):
         path = Path(self.folder.name) / "model.tng"
         self.call(model.clf.save, path, with_counts=with_counts and model.clf.counts_ is not None)
         return self.same(model, tg.load(path), seed)
 
     @rule(target=models, model=models, seed=SEEDS)
-    @may_be_refused
+    @may_be_rejected
     def pickle(self, model, seed):
         return self.same(model, pickle.loads(pickle.dumps(model.clf)), seed)
 
@@ -442,7 +442,7 @@ class Api(RuleBasedStateMachine):
         return Model(clf, model.history, model.codings, model.labels)
 
     @rule(target=models, model=models, seed=SEEDS, n_rows=hs.integers(1, 4))
-    @may_be_refused
+    @may_be_rejected
     def explain(self, model, seed, n_rows) -> None:
         """Contributions are differences of log joints, feature by feature, and sum to the log odds."""
         batch = self.batch(seed, n_rows)
@@ -470,7 +470,7 @@ class Api(RuleBasedStateMachine):
             learners.close(found.contributions[fine, names.index(name)], expected, f"contribution of {name}", atol=1e-8)
 
     @rule(target=models, seed=SEEDS, n_rows=hs.integers(4, 40), n_folds=hs.integers(2, 4))
-    @may_be_refused
+    @may_be_rejected
     def cross_validate(self, seed, n_rows, n_folds) -> None:
         """Scores are those of fitting and predicting fold by fold, to the last bit."""
         batch = self.batch(seed, n_rows)

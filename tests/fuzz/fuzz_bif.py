@@ -1,4 +1,4 @@
-"""BIF: any text is read or refused with a ValueError, and what is read is written and read again.
+"""BIF: any text is read or rejected with a ValueError, and what is read is written and read again.
 
 Every second input is a network that is made up and written in one of the dialects; it must come back as it is.
 """

@@ -222,7 +222,7 @@ void check_tables(const Dataset& data, const CountSet& counts, const std::vector
   require_table(counts.table(turned).cells, reference::count_table(data, turned), true, "table of a pair turned round");
 }
 
-/// One value or class more than codes can tell apart is refused.
+/// One value or class more than codes can tell apart is rejected.
 void check_limits(fuzz::Input& input) {
   const auto n_values = static_cast<std::uint32_t>(input.size(kMaxValues - 3, 70'000));
   std::vector<std::uint16_t> codes(input.size(0, 3), static_cast<std::uint16_t>(kMaxValues - 5));
@@ -232,7 +232,7 @@ void check_limits(fuzz::Input& input) {
     const CountSet counts = count(Dataset({}, column), CountScope::kSingles);
     fuzz::require_same(counts.class_counts()[kMaxValues - 5], static_cast<double>(column.size()), "widest class");
   } catch (const InvalidInput&) {
-    fuzz::require(n_values > kMaxValues, "a column of few enough values is refused");
+    fuzz::require(n_values > kMaxValues, "a column of few enough values is rejected");
   }
 }
 

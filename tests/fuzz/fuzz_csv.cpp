@@ -132,8 +132,8 @@ std::string as_cell(const std::string& text, char delimiter) {
 
 class SlowPredict {
  public:
-  SlowPredict(const Model& model, const predict::Options& options, bool refuses_unseen)
-      : model_(model), options_(options), refuses_unseen_(refuses_unseen) {
+  SlowPredict(const Model& model, const predict::Options& options, bool rejects_unseen)
+      : model_(model), options_(options), rejects_unseen_(rejects_unseen) {
     if (options.missing)
       missing_ = {options.missing->begin(), options.missing->end()};
     else
@@ -209,7 +209,7 @@ class SlowPredict {
     const FeatureInfo& feature = model_.features()[f];
     if (!feature.is_interval) {
       const Code code = plain::find(feature.labels, cell);
-      if (code == kMissing && (refuses_unseen_ || !internal::is_utf8(cell))) throw Wrong{line};
+      if (code == kMissing && (rejects_unseen_ || !internal::is_utf8(cell))) throw Wrong{line};
       return code;
     }
     const double number = plain::number(cell);
@@ -229,7 +229,7 @@ class SlowPredict {
 
   const Model& model_;
   const predict::Options& options_;
-  bool refuses_unseen_;
+  bool rejects_unseen_;
   std::set<std::string, std::less<>> missing_;
 };
 
@@ -280,12 +280,12 @@ std::string run_predict(const Model& model, const predict::Options& options, con
   return result.read();
 }
 
-void check_prediction(const Model& model, const predict::Options& options, bool refuses_unseen,
+void check_prediction(const Model& model, const predict::Options& options, bool rejects_unseen,
                       const std::string& text) {
   std::string expected;
   std::optional<Wrong> wrong;
   try {
-    expected = SlowPredict(model, options, refuses_unseen).run(text);
+    expected = SlowPredict(model, options, rejects_unseen).run(text);
   } catch (const Wrong& error) {
     wrong = error;
   }
@@ -296,7 +296,7 @@ void check_prediction(const Model& model, const predict::Options& options, bool 
     fuzz::require_same(got, expected, "predictions");
   } catch (const InvalidInput& error) {
     const std::string message = error.what();
-    fuzz::require(wrong.has_value(), "a table was refused: " + message);
+    fuzz::require(wrong.has_value(), "a table was rejected: " + message);
     const std::string place = "line " + std::to_string(wrong->line) + " of the table: ";
     if (wrong->line > 0)
       fuzz::require(message.starts_with(place), "expected '" + place + "', got " + message);
@@ -320,7 +320,7 @@ void check_whole_records(const std::string& text, char delimiter) {
       ends.insert(last = reader.position());
     }
   } catch (const Wrong&) {
-    return;  // broken quotes: who reads the record refuses it, wherever it is cut
+    return;  // broken quotes: who reads the record rejects it, wherever it is cut
   }
   if (text.find('"') == text.npos)
     return fuzz::require(got == 0 || text[got - 1] == '\n' || text[got - 1] == '\r', "cut within a line");

@@ -195,7 +195,7 @@ void check_applied(const NumberColumn& column, const Cuts& cuts, const std::vect
   try {
     apply_cuts(column, cuts, std::span<Out>(codes));
   } catch (const InvalidInput&) {
-    return fuzz::require(cuts.size() > most, "cuts were refused");
+    return fuzz::require(cuts.size() > most, "cuts were rejected");
   }
   fuzz::require(cuts.size() <= most, "more cuts were taken than codes can tell apart");
   for (std::size_t row = 0; row < x.size(); ++row) {

@@ -91,7 +91,7 @@ Book read_book(fuzz::Input& input, const std::vector<std::int64_t>& known, std::
     made.book.emplace(keys);
     fuzz::require(!twice && keys.size() <= kMaxValues, "a book was made of keys that are too many, or given twice");
   } catch (const InvalidInput&) {
-    fuzz::require(twice || keys.size() > kMaxValues, "a book was refused");
+    fuzz::require(twice || keys.size() > kMaxValues, "a book was rejected");
     made.book.emplace(std::vector<std::int64_t>());
     return made;
   }
@@ -177,7 +177,7 @@ void check_integers(fuzz::Input& input, IntegerType type) {
       fuzz::require(std::includes(known[j].begin(), known[j].end(), sampled[j].begin(), sampled[j].end()),
                     "a sample holds integers that are not there");
   } catch (const InvalidInput&) {
-    fuzz::require(too_large, "integers were refused");
+    fuzz::require(too_large, "integers were rejected");
   }
 
   std::vector<Book> books;

@@ -154,9 +154,9 @@ void check_fold(const TrainingFold& fold, const Dataset& data, const Settings& s
     fuzz::require_same(subset.target()[i], expected.target()[i], "class of a recoded row");
 }
 
-/// Calls `act`, which must be refused because there are no rows to learn from.
+/// Calls `act`, which must be rejected because there are no rows to learn from.
 template <class Act>
-void require_refused(Act act) {
+void require_rejected(Act act) {
   try {
     act();
   } catch (const InvalidInput&) {
@@ -188,7 +188,7 @@ void check_counter(fuzz::Input& input) {
       if (folds[row] != fold) rows.push_back(row);
     if (counter.knows_folds()) {
       if (rows.empty())
-        require_refused(
+        require_rejected(
             [&] { static_cast<void>(counter.train_without(fold, settings.given, settings.given_classes)); });
       else
         check_fold(counter.train_without(fold, settings.given, settings.given_classes), data, settings, rows);
@@ -197,7 +197,8 @@ void check_counter(fuzz::Input& input) {
       for (std::size_t more = input.size(0, data.n_rows()); more > 0; --more) rows.push_back(random() % data.n_rows());
     if (input.flag()) std::shuffle(rows.begin(), rows.end(), random);
     if (rows.empty())
-      require_refused([&] { static_cast<void>(counter.train(rows, settings.given, settings.given_classes, threads)); });
+      require_rejected(
+          [&] { static_cast<void>(counter.train(rows, settings.given, settings.given_classes, threads)); });
     else
       check_fold(counter.train(rows, settings.given, settings.given_classes, threads), data, settings, rows);
   }
@@ -244,7 +245,7 @@ void check_scores(fuzz::Input& input) {
   fuzz::require_near(log_loss(predictions), -sum / static_cast<double>(n), 1e-12, "log loss");
 
   double areas = 0;
-  std::size_t judged = 0;
+  std::size_t n_evaluated = 0;
   for (std::size_t c = s == 2 ? 1 : 0; c < s && s > 1; ++c) {
     double wins = 0, pairs = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -256,10 +257,10 @@ void check_scores(fuzz::Input& input) {
       }
     if (pairs == 0) continue;
     areas += wins / pairs;
-    ++judged;
+    ++n_evaluated;
   }
-  const double expected = judged > 0 ? areas / static_cast<double>(judged) : std::nan("");
-  if (judged > 0)
+  const double expected = n_evaluated > 0 ? areas / static_cast<double>(n_evaluated) : std::nan("");
+  if (n_evaluated > 0)
     fuzz::require_near(auc(predictions), expected, 1e-13, "area under the curve");
   else
     fuzz::require_same(auc(predictions), expected, "area under no curve");
@@ -276,7 +277,7 @@ void check_stratified(fuzz::Input& input) {
   try {
     folds = stratified_folds(classes, n_folds, seed);
   } catch (const InvalidInput&) {
-    fuzz::require(n_folds < 2 || n_folds > classes.size(), "a possible number of folds is refused");
+    fuzz::require(n_folds < 2 || n_folds > classes.size(), "a possible number of folds is rejected");
     return;
   }
   fuzz::require(n_folds >= 2 && n_folds <= classes.size(), "an impossible number of folds is accepted");

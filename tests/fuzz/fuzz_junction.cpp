@@ -98,13 +98,13 @@ std::uint64_t read_limit(fuzz::Input& input) {
   return input.choose<std::uint64_t>({kMaxCliqueCells, kMaxCliqueCells, kMaxCliqueCells, 1, 8, 40});
 }
 
-/// Calls `act`; says whether it was refused because of the limit, which only a low one may do.
+/// Calls `act`; says whether it was rejected because of the limit, which only a low one may do.
 template <class Act>
 bool too_large(std::uint64_t limit, Act act) {
   try {
     act();
   } catch (const InvalidInput& error) {
-    fuzz::require(limit != kMaxCliqueCells, std::string("refused: ") + error.what());
+    fuzz::require(limit != kMaxCliqueCells, std::string("rejected: ") + error.what());
     return true;
   }
   return false;

@@ -133,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     order = internal::label_order(labels, "x");
     fuzz::require(are_fine(labels), "labels that cannot be told apart, or are none, were taken");
   } catch (const InvalidInput&) {
-    fuzz::require(!are_fine(labels), "labels were refused");
+    fuzz::require(!are_fine(labels), "labels were rejected");
     order.clear();
     labels.clear();
   }

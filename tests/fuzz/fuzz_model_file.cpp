@@ -1,4 +1,5 @@
-// Model files: any bytes are read or refused, and what is read predicts, encodes, and comes back the same when written.
+// Model files: any bytes are read or rejected, and what is read predicts, encodes, and comes back the same when
+// written.
 //
 // The frame is repaired before reading (magic, lengths, checksum), so that what is tested lies behind it.
 #include <cstring>
@@ -94,7 +95,7 @@ std::vector<Code> rows_of(const Model& model, std::uint64_t seed) {
   return rows;
 }
 
-/// Posterior probabilities, or nothing where exact inference refuses to hold so much.
+/// Posterior probabilities, or nothing where exact inference rejects to hold so much.
 std::vector<double> predict(const Model& model, std::span<const Code> rows) {
   const std::size_t n_rows = model.n_features() == 0 ? 0 : rows.size() / model.n_features();
   std::vector<double> posterior(n_rows * model.n_classes());

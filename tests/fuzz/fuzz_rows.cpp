@@ -80,7 +80,7 @@ Judged judge(const Problem& problem, const Network& network, RowGoal goal, bool 
     for (const std::size_t p : parents) index = index * network.cardinalities()[p] + row[p];
     return index;
   };
-  Judged judged;
+  Judged n_evaluated;
   for (std::size_t i = 0; i < problem.data.n_rows(); ++i) {
     const std::size_t truth = problem.data.target()[i];
     const double weight = problem.weight(i);
@@ -92,16 +92,16 @@ Judged judge(const Problem& problem, const Network& network, RowGoal goal, bool 
     }
     const bool conditional = goal == RowGoal::kConditionalLikelihood;
     if (conditional && joint[truth] == 0) {
-      judged.wrong_most += weight;
+      n_evaluated.wrong_most += weight;
       continue;
     }
     // Where the class prior is given, the likelihood is that of the features given the class.
     const long double base = conditional ? total : prior_given ? network.class_table()[truth] : 1.0L;
-    judged.value += weight * static_cast<double>(std::log(joint[truth] / base));
+    n_evaluated.value += weight * static_cast<double>(std::log(joint[truth] / base));
     std::size_t rivals = 0;
     for (const long double p : joint) rivals += p >= best * (1 - 1e-12L) ? 1 : 0;
-    if (joint[truth] < best * (1 - 1e-12L)) judged.wrong_least += weight;
-    if (joint[truth] < best * (1 - 1e-12L) || rivals > 1) judged.wrong_most += weight;
+    if (joint[truth] < best * (1 - 1e-12L)) n_evaluated.wrong_least += weight;
+    if (joint[truth] < best * (1 - 1e-12L) || rivals > 1) n_evaluated.wrong_most += weight;
     fuzz::for_each_completion(problem.row(i), network.cardinalities(), absent, [&](const std::vector<Code>& row) {
       std::vector<long double> p(s, 0.0L);
       fuzz::add_joint(network, row, p);
@@ -118,7 +118,7 @@ Judged judge(const Problem& problem, const Network& network, RowGoal goal, bool 
       }
     });
   }
-  judged.gradient.resize(n_parameters);
+  n_evaluated.gradient.resize(n_parameters);
   for (std::size_t f = 0; f <= n; ++f) {
     if (f < n && absent[f]) continue;
     const std::span<const double> table = f == n ? network.class_table() : network.table(f);
@@ -130,12 +130,12 @@ Judged judge(const Problem& problem, const Network& network, RowGoal goal, bool 
         for (std::size_t k = 0; k < values; ++k) sum += counts[offsets[f] + j + k * inner + c];
         for (std::size_t k = 0; k < values; ++k) {
           const std::size_t at = j + k * inner + c;
-          judged.gradient[offsets[f] + at] =
+          n_evaluated.gradient[offsets[f] + at] =
               f == n && prior_given ? 0 : static_cast<double>(counts[offsets[f] + at] - table[at] * sum);
         }
       }
   }
-  return judged;
+  return n_evaluated;
 }
 
 /// Class probabilities to be kept as they are, or none.

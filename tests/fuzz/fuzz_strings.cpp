@@ -221,7 +221,7 @@ void check_arrow(fuzz::Input& input) {
       fuzz::require_same(numbers[i], rows[i] ? expected.number(*rows[i]) : -1, "number of a string");
     fuzz::require(std::equal(found.begin(), found.end(), expected.order().begin(), expected.order().end()), "strings");
   } catch (const InvalidInput&) {
-    fuzz::require(!is_known || source.fails_at, "a column of strings was refused");
+    fuzz::require(!is_known || source.fails_at, "a column of strings was rejected");
   }
   fuzz::require_same(Source::open, 0, "parts of a stream that are not released");
 }

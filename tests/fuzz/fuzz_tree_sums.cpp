@@ -318,7 +318,7 @@ void check_distribution(fuzz::Input& input) {
   const Scaled sum = tree_sum(weights);
   if (!graph.connected()) {
     fuzz::require_same(sum.mantissa, 0.0, "sum over no tree");
-    const auto refuses = [&](auto act) {
+    const auto rejects = [&](auto act) {
       try {
         act();
       } catch (const InvalidInput&) {
@@ -326,10 +326,10 @@ void check_distribution(fuzz::Input& input) {
       }
       fuzz::fail("a graph without trees is accepted");
     };
-    refuses([&] { static_cast<void>(tree_distribution(weights)); });
-    refuses([&] { static_cast<void>(edge_probabilities(weights)); });
-    refuses([&] { static_cast<void>(tree_entropy(weights)); });
-    refuses([&] { static_cast<void>(sample_trees(weights, 1, 1)); });
+    rejects([&] { static_cast<void>(tree_distribution(weights)); });
+    rejects([&] { static_cast<void>(edge_probabilities(weights)); });
+    rejects([&] { static_cast<void>(tree_entropy(weights)); });
+    rejects([&] { static_cast<void>(sample_trees(weights, 1, 1)); });
     return;
   }
   const int threads = input.choose<int>({1, 1, 2});
@@ -361,7 +361,7 @@ void check_distribution(fuzz::Input& input) {
   check_samples(input, graph, weights, &all);
 }
 
-/// Weights from logarithms, and weights that are refused.
+/// Weights from logarithms, and weights that are rejected.
 void check_weights(fuzz::Input& input) {
   const std::size_t n = input.size(2, 4);
   std::vector<double> logs(n * n, 0.0);
@@ -386,7 +386,7 @@ void check_weights(fuzz::Input& input) {
   } catch (const InvalidInput&) {
     fuzz::require(u == v || u >= n || v >= n || !(mantissa >= 0) || exponent > kMaxWeightExponent - 1100 ||
                       exponent < 1100 - kMaxWeightExponent,
-                  "a weight in range is refused");
+                  "a weight in range is rejected");
     return;
   }
   fuzz::require(u != v && u < n && v < n && mantissa >= 0, "a weight that is none is accepted");

@@ -1,4 +1,4 @@
-"""XMLBIF: any document is read or refused with a ValueError, and what is read is written and read again.
+"""XMLBIF: any document is read or rejected with a ValueError, and what is read is written and read again.
 
 Every second input is a network that is made up; it must come back as it is.
 """

@@ -117,7 +117,7 @@ inline void check_batch(Input& input, const tanager::Predictor& predictor, const
   require(classes == expected_classes, "batch of form " + std::to_string(form) + ": classes");
 }
 
-/// A code that a feature does not have is refused, alone and in a batch.
+/// A code that a feature does not have is rejected, alone and in a batch.
 inline void check_unknown_code(Input& input, const tanager::Predictor& predictor, Row row,
                                std::span<const std::uint32_t> cards, const std::vector<bool>& ignored) {
   const std::size_t f = input.size(0, row.size() - 1);
@@ -125,7 +125,7 @@ inline void check_unknown_code(Input& input, const tanager::Predictor& predictor
   row[f] = static_cast<tanager::Code>(input.size(cards[f], tanager::kMissing - 1));
   std::vector<double> out(predictor.n_classes());
   std::vector<std::uint32_t> best(1);
-  const auto refuses = [](auto act) {
+  const auto rejects = [](auto act) {
     try {
       act();
     } catch (const tanager::InvalidInput&) {
@@ -133,11 +133,11 @@ inline void check_unknown_code(Input& input, const tanager::Predictor& predictor
     }
     return false;
   };
-  require(refuses([&] { predictor.predict(row, tanager::Output::kPosterior, out); }), "one row with an unknown code");
-  require(refuses([&] { static_cast<void>(predictor.predict_class(row)); }), "the class of a row with an unknown code");
-  require(refuses([&] { predictor.predict_rows(row, tanager::Output::kPosterior, out); }),
+  require(rejects([&] { predictor.predict(row, tanager::Output::kPosterior, out); }), "one row with an unknown code");
+  require(rejects([&] { static_cast<void>(predictor.predict_class(row)); }), "the class of a row with an unknown code");
+  require(rejects([&] { predictor.predict_rows(row, tanager::Output::kPosterior, out); }),
           "a batch with unknown codes");
-  require(refuses([&] { predictor.predict_classes_rows(row, best); }), "classes of a batch with unknown codes");
+  require(rejects([&] { predictor.predict_classes_rows(row, best); }), "classes of a batch with unknown codes");
 }
 
 /// Everything above for a few rows.

@@ -58,7 +58,7 @@ def check_written(variables: Sequence[Variable], class_name: str | None, form: s
     try:
         network = make_network(variables, class_name or variables[0].name)
     except ValueError:
-        return  # such as a class without values, or what only the core refuses
+        return  # such as a class without values, or what only the core rejects
     texts = [network.to_bif(), network.to_xmlbif()]
     for text, read in zip(texts, (read_bif, read_xmlbif), strict=True):
         again = read(text)

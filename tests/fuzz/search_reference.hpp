@@ -1,4 +1,4 @@
-// A slow wrapper search: the candidates of all methods, each judged by learning and predicting anew in every fold.
+// A slow wrapper search: the candidates of all methods, each n_evaluated by learning and predicting anew in every fold.
 // Where classes come so close that rounding decides, a score is an interval.
 #pragma once
 

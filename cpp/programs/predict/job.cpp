@@ -44,7 +44,7 @@ CsvOptions csv_options(const Model& model, const Options& options) {
   CsvOptions csv;
   csv.delimiter = options.delimiter;
   if (options.missing) csv.missing = *options.missing;
-  csv.refuse_unseen = rejects_unseen(model, options);
+  csv.reject_unseen = rejects_unseen(model, options);
   csv.keep = options.keep;
   csv.keep_all = options.keep_all;
   return csv;

@@ -18,7 +18,7 @@ using namespace internal;
 
 namespace {
 
-/// Larger tables of pairs (16 GiB) are refused; the counts they come from end at half of that.
+/// Larger tables of pairs (16 GiB) are rejected; the counts they come from end at half of that.
 constexpr std::uint64_t kMaxPairCells = std::uint64_t{1} << 31;
 
 void check(const AodeOptions& options, const CountSet& counts) {

@@ -54,22 +54,22 @@ auto& part_of(Parts& parts, const SetKey& key) {
   return parts[(key.hash() >> 40) % parts.size()];
 }
 
-/// What the shelves have for a set, or what make() returns, which they keep if there is room.
-template <class Shelves, class Make>
-auto kept(Shelves& shelves, const std::optional<SetKey>& key, Make make) {
+/// What the caches have for a set, or what make() returns, which they keep if there is room.
+template <class SetCaches, class Make>
+auto kept(SetCaches& caches, const std::optional<SetKey>& key, Make make) {
   decltype(make()) found;
   if (key)
-    part_of(shelves, *key).with([&](const auto& shelf) {
-      if (const auto* known = shelf.known.find(*key)) found = *known;
+    part_of(caches, *key).with([&](const auto& cache) {
+      if (const auto* known = cache.known.find(*key)) found = *known;
     });
   if (found) return found;
   found = make();
   if (key)
-    part_of(shelves, *key).with([&](auto& shelf) {
+    part_of(caches, *key).with([&](auto& cache) {
       const std::size_t size = n_numbers(*found);
-      if (shelf.n_numbers + size > kMostNumbers / shelves.size()) return;
-      shelf.known.add(*key, found);
-      shelf.n_numbers += size;
+      if (cache.n_numbers + size > kMostNumbers / caches.size()) return;
+      cache.known.add(*key, found);
+      cache.n_numbers += size;
     });
   return found;
 }

@@ -60,12 +60,12 @@ class SetCounts {
   using OccurringValues = std::vector<std::uint16_t>;
   /// What is worth keeping as long as all of a kind have not too many numbers together.
   template <class Kept>
-  struct Shelf {
+  struct SetCache {
     SetMap<std::shared_ptr<const Kept>> known;
     std::size_t n_numbers = 0;
   };
   template <class Kept>
-  using Shelves = std::array<Synchronized<Shelf<Kept>>, kParts>;
+  using SetCaches = std::array<Synchronized<SetCache<Kept>>, kParts>;
 
   SetSummary count(std::span<const std::size_t> variables) const;
   template <class Use>
@@ -83,8 +83,8 @@ class SetCounts {
   double unit_ = 1;                  // units per nat
   std::vector<std::int64_t> terms_;  // of small counts
   mutable std::array<Synchronized<SetMap<SetSummary>>, kParts> known_;
-  mutable Shelves<RowGroups> groups_;
-  mutable Shelves<OccurringValues> values_;
+  mutable SetCaches<RowGroups> groups_;
+  mutable SetCaches<OccurringValues> values_;
   mutable ScratchPool<Scratch> scratch_;
 };
 

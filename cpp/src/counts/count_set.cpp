@@ -17,7 +17,7 @@ using namespace internal;
 
 namespace {
 
-/// A whole set larger than this many cells (8 GiB) is refused.
+/// A whole set larger than this many cells (8 GiB) is rejected.
 constexpr std::uint64_t kMaxSetCells = std::uint64_t{1} << 30;
 
 std::string cells_text(std::uint64_t cells) {
@@ -87,7 +87,7 @@ std::uint64_t checked_table_size(const Family& family, std::span<const std::uint
 
 namespace {
 /// Throws InvalidInput naming the first pair of features whose table is too large. In linear time, since the pairs of a
-/// set that is refused may be too many to go through.
+/// set that is rejected may be too many to go through.
 void check_pair_tables(std::span<const std::uint32_t> cardinalities, std::uint32_t n_classes) {
   const std::size_t n = cardinalities.size();
   std::vector<std::uint32_t> most_behind(n + 1, 0);
@@ -213,19 +213,19 @@ CountTable CountSet::table(const Family& family) const {
 
 namespace {
 void check_same(const CountSet& a, const CountSet& b) {
-  const auto refuse = [](const std::string& what) {
+  const auto reject = [](const std::string& what) {
     throw InvalidInput("count sets add and subtract only over the same variables and tables, but " + what);
   };
   if (a.n_features() != b.n_features())
-    refuse("one has " + std::to_string(a.n_features()) + " features, the other " + std::to_string(b.n_features()));
+    reject("one has " + std::to_string(a.n_features()) + " features, the other " + std::to_string(b.n_features()));
   if (a.n_classes() != b.n_classes())
-    refuse("one has " + std::to_string(a.n_classes()) + " classes, the other " + std::to_string(b.n_classes()));
+    reject("one has " + std::to_string(a.n_classes()) + " classes, the other " + std::to_string(b.n_classes()));
   for (std::size_t f = 0; f < a.n_features(); ++f)
     if (a.cardinalities()[f] != b.cardinalities()[f])
-      refuse("feature " + std::to_string(f) + " has " + std::to_string(a.cardinalities()[f]) + " values in one, " +
+      reject("feature " + std::to_string(f) + " has " + std::to_string(a.cardinalities()[f]) + " values in one, " +
              std::to_string(b.cardinalities()[f]) + " in the other");
-  if (a.scope() != b.scope()) refuse("only one of them counts pairs of features");
-  if (a.families() != b.families()) refuse("their families differ");
+  if (a.scope() != b.scope()) reject("only one of them counts pairs of features");
+  if (a.families() != b.families()) reject("their families differ");
 }
 }  // namespace
 

@@ -140,7 +140,7 @@ Code CsvEncoder::encode_category(std::size_t feature, std::string_view cell, std
   // Another encoding would make every such label one that was never seen.
   if (code == kMissing && !is_utf8(cell))
     throw CsvError(line, "column '" + model_.features()[feature].name + "' is not UTF-8 text");
-  if (code == kMissing && options_.refuse_unseen)
+  if (code == kMissing && options_.reject_unseen)
     throw CsvError(line,
                    "column '" + model_.features()[feature].name + "' contains the unknown category " + quoted(cell));
   return code;

@@ -19,8 +19,8 @@ struct CsvOptions {
   char delimiter = ',';
   /// Cells that are missing, compared as text; a label of the same text is never found.
   std::vector<std::string> missing{kMissingMarkers.begin(), kMissingMarkers.end()};
-  /// Whether a category that the model does not know is refused instead of being missing.
-  bool refuse_unseen = false;
+  /// Whether a category that the model does not know is rejected instead of being missing.
+  bool reject_unseen = false;
   /// Names of columns to be copied to the output, or all of them.
   std::vector<std::string> keep;
   bool keep_all = false;

@@ -36,7 +36,7 @@ CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<st
   for (std::size_t i = 1; ascending && i < keys.size(); ++i) ascending = distance(first_, keys[i]) == i;
   if (ascending) return;
 
-  const auto refuse_twice = [](std::int64_t key) {
+  const auto throw_duplicate = [](std::int64_t key) {
     throw InvalidInput("the value " + std::to_string(key) + " was given twice as a category");
   };
   if (span < kMaxTable) {
@@ -44,7 +44,7 @@ CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<st
     table_.assign(static_cast<std::size_t>(span) + 1, kMissing);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       Code& code = table_[static_cast<std::size_t>(distance(first_, keys[i]))];
-      if (code != kMissing) refuse_twice(keys[i]);
+      if (code != kMissing) throw_duplicate(keys[i]);
       code = static_cast<Code>(i);
     }
     return;
@@ -52,7 +52,7 @@ CodeBook::CodeBook(std::span<const std::int64_t> keys) : n_codes_(static_cast<st
   kind_ = Kind::kHash;
   IntegerIndex index(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i)
-    if (index.insert(keys[i]) != i) refuse_twice(keys[i]);
+    if (index.insert(keys[i]) != i) throw_duplicate(keys[i]);
   index_ = std::make_shared<const IntegerIndex>(std::move(index));
 }
 

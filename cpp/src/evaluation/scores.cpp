@@ -130,14 +130,14 @@ double auc(const Predictions& predictions) {
   std::vector<Scored> rows;
   if (n_classes == 2) return area_of_class(predictions, 1, rows);
   double sum = 0;
-  std::size_t judged = 0;
+  std::size_t n_evaluated = 0;
   for (std::uint32_t c = 0; c < n_classes && n_classes > 1; ++c) {
     const double one = area_of_class(predictions, c, rows);
     if (std::isnan(one)) continue;
     sum += one;
-    ++judged;
+    ++n_evaluated;
   }
-  return judged > 0 ? sum / static_cast<double>(judged) : std::numeric_limits<double>::quiet_NaN();
+  return n_evaluated > 0 ? sum / static_cast<double>(n_evaluated) : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace tanager

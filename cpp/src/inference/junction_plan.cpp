@@ -139,9 +139,9 @@ class PlanMaker {
       }
       total += size;
       // What is too much is still added up, so that the message can say how much it is, up to what no limit allows.
-      if (total > static_cast<double>(kMostCliqueCells)) refuse(largest_clique, largest, total);
+      if (total > static_cast<double>(kMostCliqueCells)) reject(largest_clique, largest, total);
     });
-    if (total > static_cast<double>(max_cells_)) refuse(largest_clique, largest, total);
+    if (total > static_cast<double>(max_cells_)) reject(largest_clique, largest, total);
     for (JunctionClique& clique : plan_.cliques) {
       clique.cells = plan_.n_cells;
       clique.message = plan_.n_message_cells;
@@ -150,7 +150,7 @@ class PlanMaker {
     }
   }
 
-  [[noreturn]] void refuse(std::size_t index, double size, double total) const {
+  [[noreturn]] void reject(std::size_t index, double size, double total) const {
     const JunctionClique& clique = plan_.cliques[index];
     std::vector<std::size_t> features(plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.first_separator),
                                       plan_.separators.begin() + static_cast<std::ptrdiff_t>(clique.end_separator));
@@ -201,7 +201,7 @@ class PlanMaker {
     if (std::ceil(total / kOffsetsPerCell) > static_cast<double>(max_cells_)) {
       const auto most = static_cast<std::size_t>(std::ranges::max_element(offsets) - offsets.begin());
       const auto size = static_cast<double>(plan_.cliques[most].n_cells() * scopes_.n_classes());
-      refuse(most, size, std::ceil(total / kOffsetsPerCell));
+      reject(most, size, std::ceil(total / kOffsetsPerCell));
     }
     plan_.offsets.reserve(static_cast<std::size_t>(total));
   }

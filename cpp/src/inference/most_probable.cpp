@@ -23,7 +23,7 @@ double tolerance(double log_probability) {
 class Maximization {
  public:
   Maximization(const AskedNetwork& asked, const Evidence& evidence)
-      : asked_(asked), s_(asked.scopes.n_classes()), plan_(asked.plan(evidence, {true, {}})) {
+      : asked_(asked), n_classes_(asked.scopes.n_classes()), plan_(asked.plan(evidence, {true, {}})) {
     add_terms(evidence.features);
     climb();
   }
@@ -44,16 +44,16 @@ class Maximization {
         const JunctionClique& parent = plan_.cliques[clique.parent];
         for (std::size_t cell = 0; cell < parent.n_cells(); ++cell) {
           meter_.add(1);
-          double& target = from[plan_.offsets[clique.parent_offsets + cell] / s_];
-          target = std::max(target, cells_[(parent.cells + cell) * s_ + c]);
+          double& target = from[plan_.offsets[clique.parent_offsets + cell] / n_classes_];
+          target = std::max(target, cells_[(parent.cells + cell) * n_classes_ + c]);
         }
       }
       result[i].assign(clique.values, kMinusInfinity);
       for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
         meter_.add(1);
         const std::size_t separator = cell / clique.values;
-        const double behind = messages_[(clique.message + separator) * s_ + c];
-        double& whole = cells_[(clique.cells + cell) * s_ + c];
+        const double behind = messages_[(clique.message + separator) * n_classes_ + c];
+        double& whole = cells_[(clique.cells + cell) * n_classes_ + c];
         whole = behind == kMinusInfinity ? kMinusInfinity : from[separator] + (whole - behind);
         double& best = result[i][cell % clique.values];
         best = std::max(best, whole);
@@ -74,11 +74,11 @@ class Maximization {
 
  private:
   void add_terms(std::span<const Code> row) {
-    best_.assign(s_, 0.0);
-    cells_.assign(plan_.n_cells * s_, 0.0);
-    messages_.assign(plan_.n_message_cells * s_, kMinusInfinity);
+    best_.assign(n_classes_, 0.0);
+    cells_.assign(plan_.n_cells * n_classes_, 0.0);
+    messages_.assign(plan_.n_message_cells * n_classes_, kMinusInfinity);
     for (const JunctionTerm& term : plan_.complete)
-      for (std::size_t c = 0; c < s_; ++c) best_[c] += asked_.logs[term.family][plan_.base(term, row) + c];
+      for (std::size_t c = 0; c < n_classes_; ++c) best_[c] += asked_.logs[term.family][plan_.base(term, row) + c];
     for (const JunctionClique& clique : plan_.cliques)
       for (std::size_t t = clique.first_term; t < clique.end_term; ++t)
         add_cells(clique, asked_.logs[plan_.terms[t].family].data() + plan_.base(plan_.terms[t], row),
@@ -87,31 +87,31 @@ class Maximization {
 
   void add_cells(const JunctionClique& clique, const double* from, std::size_t offsets) {
     for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
-      meter_.add(s_);
-      for (std::size_t c = 0; c < s_; ++c)
-        cells_[(clique.cells + cell) * s_ + c] += from[plan_.offsets[offsets + cell] + c];
+      meter_.add(n_classes_);
+      for (std::size_t c = 0; c < n_classes_; ++c)
+        cells_[(clique.cells + cell) * n_classes_ + c] += from[plan_.offsets[offsets + cell] + c];
     }
   }
 
   void climb() {
     for (const JunctionClique& clique : plan_.cliques) {
-      double* messages = messages_.data() + clique.message * s_;
+      double* messages = messages_.data() + clique.message * n_classes_;
       for (std::size_t cell = 0; cell < clique.n_cells(); ++cell) {
-        meter_.add(s_);
-        for (std::size_t c = 0; c < s_; ++c) {
-          double& best = messages[cell / clique.values * s_ + c];
-          best = std::max(best, cells_[(clique.cells + cell) * s_ + c]);
+        meter_.add(n_classes_);
+        for (std::size_t c = 0; c < n_classes_; ++c) {
+          double& best = messages[cell / clique.values * n_classes_ + c];
+          best = std::max(best, cells_[(clique.cells + cell) * n_classes_ + c]);
         }
       }
       if (clique.parent == JunctionClique::kNone)
-        for (std::size_t c = 0; c < s_; ++c) best_[c] += messages[c];
+        for (std::size_t c = 0; c < n_classes_; ++c) best_[c] += messages[c];
       else
         add_cells(plan_.cliques[clique.parent], messages, clique.parent_offsets);
     }
   }
 
   const AskedNetwork& asked_;
-  const std::size_t s_;
+  const std::size_t n_classes_;
   const JunctionPlan plan_;
   std::vector<double> cells_;     // [clique][separator][value][class]
   std::vector<double> messages_;  // [clique][separator][class]
@@ -158,7 +158,7 @@ Explanation Queries::most_probable(const Evidence& evidence) const {
       while (search.best()[*known.target] < best - tolerance(best)) ++*known.target;
     }
     const double best = search.best()[*known.target];
-    if (best == kMinusInfinity) refuse_impossible();
+    if (best == kMinusInfinity) throw_impossible();
     if (first) result.log_probability = best;
     left = settle(search, best, known);
   }

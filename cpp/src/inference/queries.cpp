@@ -14,7 +14,7 @@
 
 namespace tanager::internal {
 
-void refuse_impossible() {
+void throw_impossible() {
   throw InvalidInput("the evidence has probability zero under this network; nothing follows from it");
 }
 
@@ -50,7 +50,7 @@ std::vector<double> AskedNetwork::class_posterior(const Evidence& evidence,
     for (std::uint32_t c = 0; c < posterior.size(); ++c)
       if (c != *evidence.target) posterior[c] = kMinusInfinity;
   const double largest = *std::ranges::max_element(posterior);
-  if (largest == kMinusInfinity) refuse_impossible();
+  if (largest == kMinusInfinity) throw_impossible();
   double sum = 0;
   for (double& p : posterior) sum += p = std::exp(p - largest);
   for (double& p : posterior) p /= sum;

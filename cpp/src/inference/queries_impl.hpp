@@ -12,7 +12,7 @@
 namespace tanager::internal {
 
 /// Throws InvalidInput: the evidence has probability zero.
-[[noreturn]] void refuse_impossible();
+[[noreturn]] void throw_impossible();
 
 /// A network made ready for questions.
 struct AskedNetwork {

@@ -21,9 +21,9 @@ namespace {
 constexpr std::size_t kCasesPerTask = 1024;
 
 /// Turns [configurations][values][classes] into running sums over the values.
-void accumulate(std::span<double> cells, std::size_t values, std::size_t s) {
-  for (std::size_t start = 0; start < cells.size(); start += values * s)
-    for (std::size_t i = start + s; i < start + values * s; ++i) cells[i] += cells[i - s];
+void accumulate(std::span<double> cells, std::size_t values, std::size_t n_classes) {
+  for (std::size_t start = 0; start < cells.size(); start += values * n_classes)
+    for (std::size_t i = start + n_classes; i < start + values * n_classes; ++i) cells[i] += cells[i - n_classes];
 }
 
 /// The value in whose part of the whole a number falls; never one of probability zero. `sums` has one in every `step`.
@@ -44,7 +44,7 @@ Code draw_value(const double* sums, std::size_t values, std::size_t step, double
 class Sampler {
  public:
   Sampler(const AskedNetwork& asked, const Evidence& evidence)
-      : asked_(asked), evidence_(evidence), s_(asked.scopes.n_classes()), families_(asked.logs.size()) {
+      : asked_(asked), evidence_(evidence), n_classes_(asked.scopes.n_classes()), families_(asked.logs.size()) {
     const bool nothing = !evidence.target && std::ranges::all_of(asked.scopes.order(), [&](std::size_t f) {
       return evidence.features[f] == kMissing;
     });
@@ -55,35 +55,35 @@ class Sampler {
     for (const std::size_t family : forward_) {
       families_[family].reserve(asked.logs[family].size());
       for (const double log : asked.logs[family]) families_[family].push_back(std::exp(log));
-      if (family < asked.n_features()) accumulate(families_[family], asked.scopes.cardinalities()[family], s_);
+      if (family < asked.n_features()) accumulate(families_[family], asked.scopes.cardinalities()[family], n_classes_);
     }
     // The class's own table has the values, not the configurations, innermost.
     if (!families_.back().empty())
-      for (std::size_t start = 0; start < families_.back().size(); start += s_)
-        accumulate({families_.back().data() + start, s_}, s_, 1);
+      for (std::size_t start = 0; start < families_.back().size(); start += n_classes_)
+        accumulate({families_.back().data() + start, n_classes_}, n_classes_, 1);
   }
 
   /// Draws one case; `row` has n_features codes and the class behind them.
   void draw(Random random, std::span<Code> row) const {
     const std::size_t n = asked_.n_features();
     std::ranges::copy(evidence_.features, row.begin());
-    if (!classes_.empty()) row[n] = draw_value(classes_.data(), s_, 1, random.uniform());
+    if (!classes_.empty()) row[n] = draw_value(classes_.data(), n_classes_, 1, random.uniform());
     for (std::size_t i = plan_.cliques.size(); i-- > 0;) {
       const JunctionClique& clique = plan_.cliques[i];
       std::size_t separator = 0;
       for (std::size_t k = clique.first_separator; k < clique.end_separator; ++k)
         separator = separator * asked_.scopes.cardinalities()[plan_.separators[k]] + row[plan_.separators[k]];
-      const double* cells = cells_.data() + (clique.cells + separator * clique.values) * s_ + row[n];
-      row[clique.feature] = draw_value(cells, clique.values, s_, random.uniform());
+      const double* cells = cells_.data() + (clique.cells + separator * clique.values) * n_classes_ + row[n];
+      row[clique.feature] = draw_value(cells, clique.values, n_classes_, random.uniform());
     }
     for (const std::size_t family : forward_) {
       std::size_t place = 0;
       for (const auto& member : asked_.scopes.members(family))
         if (member.feature != family) place += std::size_t{row[member.feature]} * member.stride;
       const double* cells = families_[family].data() + place;
-      row[family] = family == n
-                        ? draw_value(cells, s_, 1, random.uniform())
-                        : draw_value(cells + row[n], asked_.scopes.cardinalities()[family], s_, random.uniform());
+      row[family] =
+          family == n ? draw_value(cells, n_classes_, 1, random.uniform())
+                      : draw_value(cells + row[n], asked_.scopes.cardinalities()[family], n_classes_, random.uniform());
     }
   }
 
@@ -100,15 +100,16 @@ class Sampler {
     Propagation state;
     gather(plan_, asked_.logs, evidence_.features, asked_.scopes.n_classes(), true, state);
     classes_ = asked_.class_posterior(evidence_, state.log_evidence);
-    accumulate(classes_, s_, 1);
+    accumulate(classes_, n_classes_, 1);
     cells_ = std::move(state.cells);
     std::vector<bool> drawn(asked_.n_features(), false);
     StopMeter meter;
     for (const JunctionClique& clique : plan_.cliques) {
       drawn[clique.feature] = true;
       for (std::size_t x = 0; x < clique.separator_cells; ++x) {
-        meter.add(clique.values * s_);
-        accumulate({cells_.data() + (clique.cells + x * clique.values) * s_, clique.values * s_}, clique.values, s_);
+        meter.add(clique.values * n_classes_);
+        accumulate({cells_.data() + (clique.cells + x * clique.values) * n_classes_, clique.values * n_classes_},
+                   clique.values, n_classes_);
       }
     }
     for (const std::size_t f : asked_.scopes.order())
@@ -117,7 +118,7 @@ class Sampler {
 
   const AskedNetwork& asked_;
   const Evidence& evidence_;
-  const std::size_t s_;
+  const std::size_t n_classes_;
   std::vector<double> classes_;       // running sums; empty if the class is drawn from its own table
   JunctionPlan plan_;                 // none of it if there is no evidence
   std::vector<double> cells_;         // running sums over each clique's feature

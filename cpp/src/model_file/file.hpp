@@ -16,7 +16,7 @@
 
 namespace tanager::internal {
 
-/// A regular file open for reading. A folder, pipe, socket or device is refused (and never waited for).
+/// A regular file open for reading. A folder, pipe, socket or device is rejected (and never waited for).
 class InputFile {
  public:
   explicit InputFile(const std::string& path);

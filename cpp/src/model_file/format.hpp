@@ -6,7 +6,7 @@
 //     sections   u32 tag, u64 length of the payload, payload; in any order, each at most once
 //     u64        CRC-64 of everything before it
 //
-// A change that old readers must not misread gets a new version, or a new tag below kSkippable, which they refuse. What
+// A change that old readers must not misread gets a new version, or a new tag below kSkippable, which they reject. What
 // they may do without gets a tag with the bit kSkippable, which they pass over. The payloads are described where they
 // are written (writer.cpp).
 #pragma once
@@ -34,7 +34,7 @@ inline constexpr std::array<unsigned char, 8> kMagic = {0x89, 'T', 'N', 'G', '\r
 inline constexpr std::size_t kHeaderSize = kMagic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
 inline constexpr std::size_t kSectionHeaderSize = sizeof(std::uint32_t) + sizeof(std::uint64_t);
 inline constexpr std::size_t kChecksumSize = sizeof(std::uint64_t);
-/// More sections than this are refused, so that finding them is quick whatever the file.
+/// More sections than this are rejected, so that finding them is quick whatever the file.
 inline constexpr std::size_t kMaxSections = 256;
 
 /// A file has exactly one of the sections kNetwork, kAode, kTbmatan and kGeneralNetwork: its classifier.
@@ -81,7 +81,7 @@ struct SectionTable {
 using Fetch = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
 
 /// Checks magic, version and length, and finds the sections, without reading their payloads: so a file that claims to
-/// be huge is refused before memory is asked for. Throws ModelFileError.
+/// be huge is rejected before memory is asked for. Throws ModelFileError.
 SectionTable read_section_table(std::uint64_t file_size, const Fetch& fetch);
 
 /// Reads a whole file in memory. The message of a ModelFileError it throws completes "cannot read X: ".

@@ -162,11 +162,11 @@ AcllConstants acll_constants(const CountSet& counts, const AcllOptions& options)
 }
 
 double acll_beta(const CountSet& counts, const AcllOptions& options) {
-  const std::size_t s = counts.n_classes();
-  check_classes(s);
-  if (options.assumption == AcllAssumption::kUniform) return uniform_beta(s);
-  check_dirichlet(s, options.a, rows_of(counts, options));
-  return dirichlet_beta(s, options.a, rows_of(counts, options));
+  const std::size_t n_classes = counts.n_classes();
+  check_classes(n_classes);
+  if (options.assumption == AcllAssumption::kUniform) return uniform_beta(n_classes);
+  check_dirichlet(n_classes, options.a, rows_of(counts, options));
+  return dirichlet_beta(n_classes, options.a, rows_of(counts, options));
 }
 
 }  // namespace tanager

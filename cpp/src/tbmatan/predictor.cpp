@@ -78,22 +78,23 @@ class RowCodes {
 /// ln P(class) + sum of ln P(feature | class): what naive Bayes says.
 class NaivePart {
  public:
-  explicit NaivePart(const Tbmatan& model) : s_(model.n_classes()) {
+  explicit NaivePart(const Tbmatan& model) : n_classes_(model.n_classes()) {
     for (const double p : model.class_probabilities()) prior_.push_back(std::log(p));
-    const double of_class = model.options().equivalent_sample_size / static_cast<double>(s_);
+    const double of_class = model.options().equivalent_sample_size / static_cast<double>(n_classes_);
     for (std::size_t f = 0; f < model.n_features(); ++f) {
       begin_.push_back(logs_.size());
       const auto counts = model.counts().single(f);
       const std::size_t values = model.cardinalities()[f];
-      std::vector<double> sums(s_, 0.0);
-      for (std::size_t at = 0; at < counts.size(); ++at) sums[at % s_] += counts[at];
+      std::vector<double> sums(n_classes_, 0.0);
+      for (std::size_t at = 0; at < counts.size(); ++at) sums[at % n_classes_] += counts[at];
       for (std::size_t at = 0; at < counts.size(); ++at)
-        logs_.push_back(std::log((counts[at] + of_class / static_cast<double>(values)) / (sums[at % s_] + of_class)));
+        logs_.push_back(
+            std::log((counts[at] + of_class / static_cast<double>(values)) / (sums[at % n_classes_] + of_class)));
     }
   }
 
   void write(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
-    with_constant<2, 3, 4, 5, 6>(s_, [&](auto n_classes) {
+    with_constant<2, 3, 4, 5, 6>(n_classes_, [&](auto n_classes) {
       if constexpr (n_classes > 0)
         write_few<n_classes>(columns, stride, n_rows, out);
       else
@@ -104,10 +105,10 @@ class NaivePart {
  private:
   void write_any(const Code* columns, std::size_t stride, std::size_t n_rows, double* out) const {
     for (std::size_t i = 0; i < n_rows; ++i) {
-      std::copy(prior_.begin(), prior_.end(), out + i * s_);
+      std::copy(prior_.begin(), prior_.end(), out + i * n_classes_);
       for (std::size_t f = 0; f < begin_.size(); ++f) {
-        const double* term = logs_.data() + begin_[f] + columns[f * stride + i] * s_;
-        for (std::size_t c = 0; c < s_; ++c) out[i * s_ + c] += term[c];
+        const double* term = logs_.data() + begin_[f] + columns[f * stride + i] * n_classes_;
+        for (std::size_t c = 0; c < n_classes_; ++c) out[i * n_classes_ + c] += term[c];
       }
     }
   }
@@ -126,7 +127,7 @@ class NaivePart {
     }
   }
 
-  std::size_t s_;
+  std::size_t n_classes_;
   std::vector<double> prior_, logs_;
   std::vector<std::size_t> begin_;
 };

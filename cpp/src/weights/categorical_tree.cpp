@@ -86,26 +86,26 @@ void CategoricalTree::try_feature(std::size_t feature, const T* codes, std::span
 template <class T>
 void CategoricalTree::try_table(std::size_t feature, const T* codes, std::span<const std::uint32_t> rows,
                                 TreeSplit& best) {
-  const std::size_t s = data_.n_classes(), r = data_.feature(feature).n_values();
-  counts_.assign(r * s, 0);
+  const std::size_t n_classes = data_.n_classes(), n_values = data_.feature(feature).n_values();
+  counts_.assign(n_values * n_classes, 0);
   if (data_.feature(feature).has_missing()) {
     for (std::size_t i = 0; i < rows.size(); ++i)
-      if (const T code = codes[rows[i]]; code != kMissingCode<T>) ++counts_[code * s + classes_[i]];
+      if (const T code = codes[rows[i]]; code != kMissingCode<T>) ++counts_[code * n_classes + classes_[i]];
   } else {
-    for (std::size_t i = 0; i < rows.size(); ++i) ++counts_[codes[rows[i]] * s + classes_[i]];
+    for (std::size_t i = 0; i < rows.size(); ++i) ++counts_[codes[rows[i]] * n_classes + classes_[i]];
   }
   std::ranges::fill(class_counts_, 0);
-  for (std::size_t k = 0; k < r; ++k)
-    for (std::size_t c = 0; c < s; ++c) class_counts_[c] += counts_[k * s + c];
+  for (std::size_t k = 0; k < n_values; ++k)
+    for (std::size_t c = 0; c < n_classes; ++c) class_counts_[c] += counts_[k * n_classes + c];
   std::uint32_t observed = 0;
   for (const std::uint32_t n : class_counts_) observed += n;
   const double margin = gain_margin(terms_[rows.size()]);
-  const std::size_t different = r == 2 ? 1 : r;  // of two values either gives the same test
+  const std::size_t different = n_values == 2 ? 1 : n_values;  // of two values either gives the same test
   for (std::size_t k = 0; k < different; ++k) {
     std::uint32_t n = 0;
     double gain = 0;
-    for (std::size_t c = 0; c < s; ++c) {
-      const std::uint32_t part = counts_[k * s + c];
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const std::uint32_t part = counts_[k * n_classes + c];
       n += part;
       gain += difference(terms_, part, class_counts_[c]);
     }

@@ -92,7 +92,7 @@ class WanbiaObjective::State {
   std::vector<std::uint32_t> cardinalities_;
   WanbiaLoss loss_;
   bool renormalize_;
-  std::size_t s_;
+  std::size_t n_classes_;
   std::vector<Feature> features_;
   std::vector<double> theta_;  // at the features' offsets
   std::vector<double> logs_;   // of theta, or of theta over the value's share in all classes
@@ -109,7 +109,7 @@ WanbiaObjective::State::State(const Structure& structure, const Dataset& data, c
       cardinalities_(data.cardinalities()),
       loss_(options.loss),
       renormalize_(options.renormalize),
-      s_(data.n_classes()),
+      n_classes_(data.n_classes()),
       classes_probabilities_(class_distribution(counts, options.alpha, options.class_prior)),
       classes_(data.n_rows()),
       row_weights_(data.weights().begin(), data.weights().end()) {
@@ -126,19 +126,21 @@ WanbiaObjective::State::State(const Structure& structure, const Dataset& data, c
     features_.push_back({f, r, offset, column.has_missing(), number_codes(column)});
     const std::span<const double> cells = counts.single(f);
     theta_.insert(theta_.end(), cells.begin(), cells.end());
-    smooth(std::span(theta_).subspan(offset), r, s_, options.alpha);
+    smooth(std::span(theta_).subspan(offset), r, n_classes_, options.alpha);
     // The smallest alpha of all vanish in the quotient, but logarithms must be finite.
     for (std::size_t i = offset; i < theta_.size(); ++i)
       theta_[i] = std::max(theta_[i], std::numeric_limits<double>::min());
-    theta_.resize(offset + (r + 1) * s_, 0.0);
-    logs_.resize(offset + (r + 1) * s_, 0.0);
-    base_.resize(logs_.size() / s_, 1.0);
+    theta_.resize(offset + (r + 1) * n_classes_, 0.0);
+    logs_.resize(offset + (r + 1) * n_classes_, 0.0);
+    base_.resize(logs_.size() / n_classes_, 1.0);
     for (std::size_t k = 0; k < r; ++k) {
       double share = 0;
-      for (std::size_t c = 0; c < s_; ++c) share += classes_probabilities_[c] * theta_[offset + k * s_ + c];
-      const std::size_t first = offset + k * s_;
-      if (!renormalize_) base_[first / s_] = share;
-      for (std::size_t c = first; c < first + s_; ++c) logs_[c] = std::log(theta_[c] / base_[first / s_]);
+      for (std::size_t c = 0; c < n_classes_; ++c)
+        share += classes_probabilities_[c] * theta_[offset + k * n_classes_ + c];
+      const std::size_t first = offset + k * n_classes_;
+      if (!renormalize_) base_[first / n_classes_] = share;
+      for (std::size_t c = first; c < first + n_classes_; ++c)
+        logs_[c] = std::log(theta_[c] / base_[first / n_classes_]);
     }
   }
 }
@@ -146,26 +148,26 @@ WanbiaObjective::State::State(const Structure& structure, const Dataset& data, c
 WanbiaObjective::State::Normalizer WanbiaObjective::State::normalizer(const Feature& feature, double weight,
                                                                       std::size_t c) const {
   const double* logs = logs_.data() + feature.offset + c;
-  const double* base = base_.data() + feature.offset / s_;
+  const double* base = base_.data() + feature.offset / n_classes_;
   double largest = logs[0];
-  for (std::size_t k = 1; k < feature.values; ++k) largest = std::max(largest, logs[k * s_]);
+  for (std::size_t k = 1; k < feature.values; ++k) largest = std::max(largest, logs[k * n_classes_]);
   double sum = 0, slopes = 0;
   for (std::size_t k = 0; k < feature.values; ++k) {
-    const double power = base[k] * vector_exp(weight * (logs[k * s_] - largest));
+    const double power = base[k] * vector_exp(weight * (logs[k * n_classes_] - largest));
     sum += power;
-    slopes += power * logs[k * s_];
+    slopes += power * logs[k * n_classes_];
   }
   return {weight * largest + std::log(sum), slopes / sum};
 }
 
 void WanbiaObjective::State::fill_tables(const Feature& feature, double weight, Tables& tables) const {
-  const std::size_t missing = feature.offset + feature.values * s_;
+  const std::size_t missing = feature.offset + feature.values * n_classes_;
   for (std::size_t i = feature.offset; i < missing; ++i) tables.terms[i] = weight * logs_[i];
   if (!renormalize_ && !feature.has_missing) return;
-  for (std::size_t c = 0; c < s_; ++c) {
+  for (std::size_t c = 0; c < n_classes_; ++c) {
     const Normalizer found = normalizer(feature, weight, c);
     if (renormalize_) {
-      for (std::size_t i = feature.offset + c; i < missing; i += s_) {
+      for (std::size_t i = feature.offset + c; i < missing; i += n_classes_) {
         tables.terms[i] -= found.log;
         tables.slopes[i] = logs_[i] - found.slope;
       }
@@ -203,20 +205,20 @@ double WanbiaObjective::State::evaluate(std::span<const double> weights, std::sp
 
 double WanbiaObjective::State::evaluate_chunk(const Tables& tables, std::size_t begin, std::size_t end,
                                               std::span<double> gradient) const {
-  const std::size_t at_once = std::max<std::size_t>(1, kBlockCells / s_);
-  std::vector<double> sums(at_once * s_), shifts(at_once);
+  const std::size_t at_once = std::max<std::size_t>(1, kBlockCells / n_classes_);
+  std::vector<double> sums(at_once * n_classes_), shifts(at_once);
   double value = 0;
   for (std::size_t row = begin; row < end; row += at_once) {
     const std::size_t rows = std::min(at_once, end - row);
     for (std::size_t i = 0; i < rows; ++i)
-      std::ranges::copy(log_prior_, sums.begin() + static_cast<std::ptrdiff_t>(i * s_));
+      std::ranges::copy(log_prior_, sums.begin() + static_cast<std::ptrdiff_t>(i * n_classes_));
     for (const Feature& feature : features_)
-      add_block_terms(feature.column.codes, row, tables.terms.data() + feature.offset, rows, s_, sums.data());
+      add_block_terms(feature.column.codes, row, tables.terms.data() + feature.offset, rows, n_classes_, sums.data());
     const double* weights = row_weights_.empty() ? nullptr : row_weights_.data() + row;
-    value += judge_block(loss_, {classes_.data() + row, weights, rows, s_}, sums.data(), shifts.data());
+    value += evaluate_block(loss_, {classes_.data() + row, weights, rows, n_classes_}, sums.data(), shifts.data());
     for (std::size_t i = 0; i < gradient.size(); ++i)
-      gradient[i] += block_slope(features_[i].column.codes, row, tables.slopes.data() + features_[i].offset, rows, s_,
-                                 sums.data());
+      gradient[i] += block_slope(features_[i].column.codes, row, tables.slopes.data() + features_[i].offset, rows,
+                                 n_classes_, sums.data());
   }
   return value;
 }
@@ -229,17 +231,17 @@ Network WanbiaObjective::State::network(std::span<const double> weights) const {
     const double weight = weights[feature.index];
     std::vector<double>& table = tables[feature.index];
     const auto theta = theta_.begin() + static_cast<std::ptrdiff_t>(feature.offset);
-    table.assign(theta, theta + static_cast<std::ptrdiff_t>(feature.values * s_));
+    table.assign(theta, theta + static_cast<std::ptrdiff_t>(feature.values * n_classes_));
     if (renormalize_) {
-      take_power(table, feature.values, s_, weight);
+      take_power(table, feature.values, n_classes_, weight);
       continue;
     }
-    for (std::size_t c = 0; c < s_; ++c) {
+    for (std::size_t c = 0; c < n_classes_; ++c) {
       const double log = normalizer(feature, weight, c).log;
       log_classes[c] += log;
       for (std::size_t k = 0; k < feature.values; ++k)
-        table[k * s_ + c] =
-            base_[feature.offset / s_ + k] * std::exp(weight * logs_[feature.offset + k * s_ + c] - log);
+        table[k * n_classes_ + c] = base_[feature.offset / n_classes_ + k] *
+                                    std::exp(weight * logs_[feature.offset + k * n_classes_ + c] - log);
     }
   }
   const std::vector<double> classes = renormalize_ ? classes_probabilities_ : absorbed(std::move(log_classes));
@@ -251,7 +253,7 @@ std::vector<double> WanbiaObjective::State::absorbed(std::vector<double> log_cla
   const double largest = *std::ranges::max_element(log_classes);
   double sum = 0;
   for (double& p : log_classes) sum += p = std::exp(p - largest);
-  for (std::size_t c = 0; c < s_; ++c) {
+  for (std::size_t c = 0; c < n_classes_; ++c) {
     log_classes[c] /= sum;
     if (log_classes[c] < std::numeric_limits<double>::min() && classes_probabilities_[c] > 0)
       throw InvalidInput(join_text("the normalizers of ", features_.size(), " features make the probability of class ",

@@ -107,7 +107,7 @@ void add_block_terms(const CodeColumn& codes, std::size_t first, const double* t
   });
 }
 
-double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts) {
+double evaluate_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts) {
   const std::size_t n_classes = block.n_classes, cells = block.rows * n_classes;
   shift_rows(block, sums, shifts);
   for (std::size_t i = 0; i < cells; ++i) sums[i] = vector_exp(sums[i]);

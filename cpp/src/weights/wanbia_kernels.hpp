@@ -11,7 +11,7 @@
 
 namespace tanager::internal {
 
-/// What the rows of a block are judged by.
+/// What the rows of a block are evaluated by.
 struct BlockRows {
   const std::uint16_t* classes = nullptr;
   const double* weights = nullptr;  ///< null if every row weighs one
@@ -26,7 +26,7 @@ void add_block_terms(const CodeColumn& codes, std::size_t first, const double* t
 
 /// Turns logarithms of unnormalized posteriors, at least one of them finite in every row, into the derivatives of the
 /// loss by them; returns the loss. `shifts` is scratch of one number per row.
-double judge_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts);
+double evaluate_block(WanbiaLoss loss, const BlockRows& block, double* sums, double* shifts);
 
 /// The sum over rows and classes of slopes, [code][class], times derivatives.
 double block_slope(const CodeColumn& codes, std::size_t first, const double* slopes, std::size_t rows,

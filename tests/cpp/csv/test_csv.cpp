@@ -354,7 +354,7 @@ TEST(markers_and_unseen_categories_are_what_was_asked_for) {
   CHECK((encode("v0,+3,true,2.50, -1 ,x", own) == std::vector<Code>{0, 0, 1, 2, 0, kMissing}));
   CHECK((encode("v0,9007199254740993,1,2.5,nan,", own) == std::vector<Code>{0, 2, 1, 2, kMissing, kMissing}));
   CsvOptions strict;
-  strict.refuse_unseen = true;
+  strict.reject_unseen = true;
   CHECK((encode("v1-,3,true,NA,1,", strict) == std::vector<Code>{1, 0, 1, kMissing, 2, kMissing}));
   CHECK_THROWS(CsvError, encode("v1-,4,true,NA,1,", strict), "'whole' contains the unknown category '4'");
   CHECK_THROWS(CsvError, encode("v1-,3,true,NA,1,x", strict), "'never' contains the unknown category 'x'");

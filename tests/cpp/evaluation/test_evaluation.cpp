@@ -279,7 +279,7 @@ TEST(auc_equals_counting_pairs) {
     for (double& value : p) value = static_cast<double>(random() % 8) / 8;
     for (Code& c : truth) c = random() % 10 == 0 ? kMissing : static_cast<Code>(random() % s);
     double sum = 0;
-    int judged = 0;
+    int n_evaluated = 0;
     for (std::uint32_t c = s == 2 ? 1 : 0; c < s; ++c) {
       double wins = 0, pairs = 0;
       for (std::size_t i = 0; i < n; ++i)
@@ -290,12 +290,12 @@ TEST(auc_equals_counting_pairs) {
           }
       if (pairs == 0) continue;
       sum += wins / pairs;
-      ++judged;
+      ++n_evaluated;
     }
-    if (judged == 0)
+    if (n_evaluated == 0)
       CHECK(std::isnan(auc({p, s, truth})));
     else
-      CHECK_NEAR(auc({p, s, truth}), sum / judged, 1e-14);
+      CHECK_NEAR(auc({p, s, truth}), sum / n_evaluated, 1e-14);
   }
 }
 

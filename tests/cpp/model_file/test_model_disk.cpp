@@ -90,27 +90,27 @@ TEST(files_are_saved_and_loaded) {
 
 TEST(other_files_are_rejected_with_path_and_reason) {
   const Folder folder;
-  const auto refused = [&](const std::string& path, const std::string& part, ModelFileProblem problem) {
+  const auto rejected = [&](const std::string& path, const std::string& part, ModelFileProblem problem) {
     CHECK_THROWS(ModelFileError, load_model(path), part);
     CHECK(problem_of([&] { static_cast<void>(load_model(path)); }) == problem);
     if (path.find('\0') == std::string::npos)
       CHECK_THROWS(ModelFileError, load_model(path), "the model file '" + path + "'");
   };
-  refused(folder / "none.tng", "cannot load the model file", ModelFileProblem::kNotFound);
-  refused(folder.path().string(), "it is a folder", ModelFileProblem::kNotAModel);
-  refused("", "the path is empty", ModelFileProblem::kNotFound);
-  refused(std::string("a\0b", 3), "null character", ModelFileProblem::kOther);
+  rejected(folder / "none.tng", "cannot load the model file", ModelFileProblem::kNotFound);
+  rejected(folder.path().string(), "it is a folder", ModelFileProblem::kNotAModel);
+  rejected("", "the path is empty", ModelFileProblem::kNotFound);
+  rejected(std::string("a\0b", 3), "null character", ModelFileProblem::kOther);
   const std::string path = folder / "bad.tng";
   write_file(path, {});
-  refused(path, "it is empty", ModelFileProblem::kNotAModel);
+  rejected(path, "it is empty", ModelFileProblem::kNotAModel);
   write_file(path, as_bytes("hello"));
-  refused(path, "only 5 bytes", ModelFileProblem::kNotAModel);
+  rejected(path, "only 5 bytes", ModelFileProblem::kNotAModel);
   Bytes bytes = write_model(small_model());
   write_file(path, std::span(bytes).first(bytes.size() / 2));
-  refused(path, "it is truncated", ModelFileProblem::kDamaged);
+  rejected(path, "it is truncated", ModelFileProblem::kDamaged);
   bytes[bytes.size() / 2] ^= std::byte{4};
   write_file(path, bytes);
-  refused(path, "checksum does not match", ModelFileProblem::kDamaged);
+  rejected(path, "checksum does not match", ModelFileProblem::kDamaged);
 }
 
 TEST(a_huge_sparse_file_is_rejected_at_once) {

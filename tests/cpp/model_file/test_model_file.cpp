@@ -19,7 +19,7 @@ namespace {
 
 /// The message with which read_model rejects these bytes; empty if it accepts them. Anything but ModelFileError
 /// escapes.
-std::string refusal(const Bytes& bytes) {
+std::string problem_of(const Bytes& bytes) {
   try {
     static_cast<void>(read_model(bytes));
   } catch (const ModelFileError& error) {
@@ -78,31 +78,31 @@ TEST(every_truncation_and_every_extra_byte_is_rejected) {
                              write_model(small_tbmatan_model()), write_model(small_general_model())}) {
     int taken = 0;
     for (std::size_t length = 0; length < bytes.size(); ++length) {
-      CHECK(!refusal(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
+      CHECK(!problem_of(Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length))).empty());
       // The same, had the writer believed that this is all.
       Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
       if (length < internal::kHeaderSize) continue;
       internal::store_little<std::uint64_t>(length, cut.data() + 12);
       internal::seal(cut);
-      taken += refusal(cut).empty();
+      taken += problem_of(cut).empty();
     }
     CHECK_EQ(taken, 1);  // where just the counts are gone, which a model may lack
     Bytes longer = bytes;
     longer.push_back(std::byte{0});
-    CHECK(refusal(longer).find("should have") != std::string::npos);
+    CHECK(problem_of(longer).find("should have") != std::string::npos);
   }
 }
 
 TEST(every_flipped_bit_of_small_files_and_ten_thousand_of_rich_ones_are_rejected) {
   const auto check_flip = [](Bytes& bytes, std::size_t bit) {
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
-    CHECK(!refusal(bytes).empty());
+    CHECK(!problem_of(bytes).empty());
     bytes[bit / 8] ^= static_cast<std::byte>(1 << (bit % 8));
   };
   for (Bytes bytes : {write_model(small_model()), write_model(small_aode_model()), write_model(small_tbmatan_model()),
                       write_model(small_general_model())}) {
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) check_flip(bytes, bit);
-    CHECK(refusal(bytes).empty());
+    CHECK(problem_of(bytes).empty());
   }
   std::mt19937 random(11);
   for (Bytes bytes : {write_model(rich_model()), write_model(rich_aode_model()), write_model(model_leaving_out()),
@@ -232,43 +232,43 @@ TEST(sections_come_in_any_order_and_skippable_ones_are_passed_over) {
 
 TEST(wrong_frames_are_rejected_with_their_reason) {
   const auto s = small_sections();
-  const auto refused = [](const Bytes& bytes, const std::string& part) {
-    const std::string message = refusal(bytes);
+  const auto rejected = [](const Bytes& bytes, const std::string& part) {
+    const std::string message = problem_of(bytes);
     if (message.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, message + " lacks " + part);
   };
   const auto whole = [&] { return Forged().section(1, s[1]).section(2, s[2]).section(3, s[3]).section(4, s[4]); };
-  refused({}, "it is empty");
-  refused(as_bytes("\x89TNG"), "only 4 bytes");
-  refused(as_bytes("name,age\nAda,36\n"), "not a tanager model file");
-  refused(as_bytes("\x89TNG\n\x1A\n and whatever else follows"), "copying it as text");
-  refused(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 4");
-  refused(whole().file(0), "format number is 0");
-  refused(whole().section(9, {}).file(), "unknown kind 9");
-  refused(whole().section(8, {}).file(3), "unknown kind 8");
-  refused(whole().section(7, {}).file(2), "unknown kind 7");
-  refused(whole().section(6, {}).file(1), "unknown kind 6");
-  refused(whole().section(6, sections_of(small_aode_model())[1]).file(), "two classifiers");
-  refused(whole().section(0, {}).file(), "unknown kind 0");
-  refused(whole().section(4, s[4]).file(), "two sections of the kind 4");
-  refused(Forged().section(1, s[1]).section(2, s[2]).section(4, s[4]).file(), "no section of classes");
-  refused(Forged().section(2, s[2]).section(3, s[3]).section(4, s[4]).file(), "no section of a classifier");
+  rejected({}, "it is empty");
+  rejected(as_bytes("\x89TNG"), "only 4 bytes");
+  rejected(as_bytes("name,age\nAda,36\n"), "not a tanager model file");
+  rejected(as_bytes("\x89TNG\n\x1A\n and whatever else follows"), "copying it as text");
+  rejected(whole().file(7), "written by a newer tanager: its format is 7, this one reads up to 4");
+  rejected(whole().file(0), "format number is 0");
+  rejected(whole().section(9, {}).file(), "unknown kind 9");
+  rejected(whole().section(8, {}).file(3), "unknown kind 8");
+  rejected(whole().section(7, {}).file(2), "unknown kind 7");
+  rejected(whole().section(6, {}).file(1), "unknown kind 6");
+  rejected(whole().section(6, sections_of(small_aode_model())[1]).file(), "two classifiers");
+  rejected(whole().section(0, {}).file(), "unknown kind 0");
+  rejected(whole().section(4, s[4]).file(), "two sections of the kind 4");
+  rejected(Forged().section(1, s[1]).section(2, s[2]).section(4, s[4]).file(), "no section of classes");
+  rejected(Forged().section(2, s[2]).section(3, s[3]).section(4, s[4]).file(), "no section of a classifier");
   Forged many = whole();
   for (std::size_t i = 0; i <= internal::kMaxSections; ++i) many.section(internal::kSkippable, {});
-  refused(many.file(), "more than 256 sections");
+  rejected(many.file(), "more than 256 sections");
   Bytes damaged = write_model(small_model());
   damaged[damaged.size() - 20] ^= std::byte{1};
-  refused(damaged, "checksum does not match");
+  rejected(damaged, "checksum does not match");
   for (std::size_t tag : {1, 2, 3, 5}) {
     auto longer = s;
     longer[tag].insert(longer[tag].end(), 8, std::byte{0});
-    refused(Forged()
-                .section(1, longer[1])
-                .section(2, longer[2])
-                .section(3, longer[3])
-                .section(4, s[4])
-                .section(5, longer[5])
-                .file(),
-            tag == 5 ? "should hold 10 counts" : "8 bytes too many");
+    rejected(Forged()
+                 .section(1, longer[1])
+                 .section(2, longer[2])
+                 .section(3, longer[3])
+                 .section(4, s[4])
+                 .section(5, longer[5])
+                 .file(),
+             tag == 5 ? "should hold 10 counts" : "8 bytes too many");
   }
 }
 
@@ -288,7 +288,7 @@ TEST(a_file_of_the_first_format_is_read_as_such) {
   Bytes network = s[1];
   constexpr std::size_t kSecondFeature = 8 + 2 * 8 + 2 * 4 + 4;
   internal::store_little<std::uint32_t>(internal::kAbsent, network.data() + kSecondFeature);
-  CHECK(refusal(file(network, 1)).find("announces 4294967295 items") != std::string::npos);
+  CHECK(problem_of(file(network, 1)).find("announces 4294967295 items") != std::string::npos);
   network.erase(network.begin() + kSecondFeature + 4, network.begin() + kSecondFeature + 8);  // its parent
   network.erase(network.end() - 8 * 8, network.end());                                        // its table
   CHECK(read_model(file(network, 2)).network().structure().is_absent(1));
@@ -299,7 +299,7 @@ TEST(a_feature_that_is_left_out_has_neither_parents_nor_children) {
   Bytes network = s[1];
   internal::store_little<std::uint32_t>(internal::kAbsent, network.data() + 8 + 2 * 8 + 2 * 4);
   const std::string message =
-      refusal(Forged().section(1, network).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
+      problem_of(Forged().section(1, network).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
   CHECK(message.find("inconsistent") != std::string::npos);
 }
 
@@ -312,28 +312,28 @@ TEST(averaged_estimators_are_checked) {
   };
   CHECK_EQ(s[1].size(), kPairs + 16 * 8);
   check_same(read_model(file(s[1])), small_aode_model());
-  const auto refused = [&](std::size_t at, auto number, const std::string& part) {
+  const auto rejected = [&](std::size_t at, auto number, const std::string& part) {
     Bytes payload = s[1];
     internal::store_little(number, payload.data() + at);
-    const std::string message = refusal(file(payload));
+    const std::string message = problem_of(file(payload));
     if (message.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, message + " lacks " + part);
   };
   const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-  refused(0, 0xFFFFFFFFU, "announces 4294967295 items");
-  refused(4, 0xFFFFFFFFU, "announces 4294967295 items");
-  refused(4, 40U, "averaged estimators");
-  refused(kCards, 0U, "gives a feature 0 values");
-  refused(kCards, 65535U, "gives a feature 65535 values");
-  refused(kCards, 65534U, "announces 65536 items");
-  refused(kCards, 1U, "bytes too many");
-  refused(kMinCount, bits(-1.0), "min_count: expected a finite number >= 0");
-  refused(kMinCount, bits(kNan), "min_count: expected a finite number >= 0");
-  refused(kSeen, bits(kInfinity), "counts of values must be finite");
-  refused(kSingles, bits(0.9), "expected probabilities that sum to 1");
-  refused(kPairs, bits(kNan), "expected probabilities, got");
+  rejected(0, 0xFFFFFFFFU, "announces 4294967295 items");
+  rejected(4, 0xFFFFFFFFU, "announces 4294967295 items");
+  rejected(4, 40U, "averaged estimators");
+  rejected(kCards, 0U, "gives a feature 0 values");
+  rejected(kCards, 65535U, "gives a feature 65535 values");
+  rejected(kCards, 65534U, "announces 65536 items");
+  rejected(kCards, 1U, "bytes too many");
+  rejected(kMinCount, bits(-1.0), "min_count: expected a finite number >= 0");
+  rejected(kMinCount, bits(kNan), "min_count: expected a finite number >= 0");
+  rejected(kSeen, bits(kInfinity), "counts of values must be finite");
+  rejected(kSingles, bits(0.9), "expected probabilities that sum to 1");
+  rejected(kPairs, bits(kNan), "expected probabilities, got");
   Bytes none = s[1];
   internal::store_little(0U, none.data());  // no class at all
-  CHECK(!refusal(file(none)).empty());
+  CHECK(!problem_of(file(none)).empty());
 }
 
 TEST(sizes_that_the_file_cannot_hold_are_rejected_without_allocating) {
@@ -341,7 +341,7 @@ TEST(sizes_that_the_file_cannot_hold_are_rejected_without_allocating) {
   const auto with_network = [&](const std::function<void(internal::ByteWriter&)>& write) {
     internal::ByteWriter out;
     write(out);
-    return refusal(Forged().section(1, out.take()).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
+    return problem_of(Forged().section(1, out.take()).section(2, s[2]).section(3, s[3]).section(4, s[4]).file());
   };
   const auto contains = [](const std::string& message, const std::string& part) {
     if (message.find(part) == std::string::npos) check::fail(__FILE__, __LINE__, message + " lacks " + part);
@@ -396,7 +396,7 @@ TEST(sizes_that_the_file_cannot_hold_are_rejected_without_allocating) {
   internal::ByteWriter classes;
   classes.number(100000U);
   classes.raw(Bytes(200000));
-  contains(refusal(Forged().section(1, s[1]).section(2, s[2]).section(3, classes.take()).section(4, s[4]).file()),
+  contains(problem_of(Forged().section(1, s[1]).section(2, s[2]).section(3, classes.take()).section(4, s[4]).file()),
            "at most 65534 are possible");
 }
 

@@ -371,15 +371,15 @@ TEST(extreme_priors_are_left_to_exact_arithmetic) {
 TEST(only_trees_have_networks) {
   const Tbmatan model(count(table_of(4, 30, 0.0, false, 1), CountScope::kPairs));
   CHECK(model.network_of(std::vector<Edge>{{0, 1}, {2, 3}, {1, 3}}).structure().is_tan());
-  const auto refused = [&](const std::vector<Edge>& edges, const char* part) {
+  const auto rejected = [&](const std::vector<Edge>& edges, const char* part) {
     CHECK_THROWS(InvalidInput, model.network_of(edges), part);
   };
-  refused({{0, 999}, {0, 1}, {2, 3}}, "expected edges between features below 4, got (0, 999)");
-  refused({{0, 1}, {4, 1}, {2, 3}}, "expected edges between features below 4, got (4, 1)");
-  refused({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, got 2");
-  refused({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
-  refused({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
-  refused({{0, 1}, {2, 2}, {2, 3}}, "that of features 2 and 2 closes a cycle");
+  rejected({{0, 999}, {0, 1}, {2, 3}}, "expected edges between features below 4, got (0, 999)");
+  rejected({{0, 1}, {4, 1}, {2, 3}}, "expected edges between features below 4, got (4, 1)");
+  rejected({{0, 1}, {1, 2}}, "a tree over 4 features has 3 edges, got 2");
+  rejected({{0, 1}, {1, 2}, {2, 0}}, "that of features 2 and 0 closes a cycle");
+  rejected({{0, 1}, {1, 0}, {2, 3}}, "that of features 1 and 0 closes a cycle");
+  rejected({{0, 1}, {2, 2}, {2, 3}}, "that of features 2 and 2 closes a cycle");
 }
 
 TEST(bad_options_are_rejected) {

@@ -58,11 +58,11 @@ def splits_of(folds):
 def counted(monkeypatch):
     """Fail if a fold is fitted on its own where it should be learned from counts."""
 
-    def refuse(*args, **kwargs):
+    def reject(*args, **kwargs):
         raise AssertionError("a fold was fitted on its own")
 
-    monkeypatch.setattr(_counted_folds, "plain_fold", refuse)
-    monkeypatch.setattr("tanager.evaluation._cross_validate.refit_folds", refuse)
+    monkeypatch.setattr(_counted_folds, "plain_fold", reject)
+    monkeypatch.setattr("tanager.evaluation._cross_validate.refit_folds", reject)
 
 
 def check(clf, X, y, cv, splits, **options):
