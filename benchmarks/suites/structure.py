@@ -52,7 +52,7 @@ CROSS_VALIDATION = {"chess": 2.6, "letter": 3.0}
 
 def chess(report: Report, options: Options) -> None:
     """Searches on a dataset with many features and two classes."""
-    _searches(report, options, "chess", at_least=500)
+    _searches(report, options, "chess", at_least=400)
 
 
 def letter(report: Report, options: Options) -> None:
@@ -97,7 +97,7 @@ def search_threads(report: Report, options: Options) -> None:
     if table is not None:
         single = partial(fitted, "BackwardJoin", table.X, table.y, **SETTINGS)
         double = partial(fitted, "BackwardJoin", table.X, table.y, n_jobs=2, **SETTINGS)
-        two_threads(report, options, "BSEJ on chess", single, double, at_least=1.7)
+        two_threads(report, options, "BSEJ on chess", single, double, at_least=1.4)
 
 
 def fitted(learner: str, X: Any, y: Any, n_jobs: int = 1, **settings: Any) -> Any:
