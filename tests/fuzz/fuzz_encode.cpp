@@ -131,18 +131,54 @@ constexpr bool is_key(std::uint64_t value) {
   return value <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
 }
 
+/// Integers found and encoded in one call: codes are positions among the distinct integers of the column.
+template <class ValueAt>
+void check_learning(const IntegerMatrix& matrix, const std::vector<std::set<std::int64_t>>& known, bool too_large,
+                    int threads, ValueAt value_at) {
+  std::vector<Codes> codes(matrix.n_columns, Codes(false, matrix.n_rows));
+  std::vector<CodeBuffer> out;
+  for (Codes& column : codes) out.push_back(column.buffer());
+  const auto widened = [&](std::size_t j) {
+    codes[j] = Codes(true, matrix.n_rows);
+    return codes[j].buffer();
+  };
+  std::vector<std::vector<std::int64_t>> keys;
+  try {
+    keys = learn_integers(matrix, out, widened, threads);
+  } catch (const InvalidInput&) {
+    fuzz::require(too_large, "integers to learn were rejected");
+    return;
+  }
+  fuzz::require(!too_large, "an integer beyond 64 bits was learned");
+  for (std::size_t j = 0; j < matrix.n_columns; ++j) {
+    fuzz::require(std::equal(keys[j].begin(), keys[j].end(), known[j].begin(), known[j].end()), "learned integers");
+    if (keys[j].size() > kMaxValues) continue;  // the caller rejects the column
+    fuzz::require_same(codes[j].wide, keys[j].size() > kMaxNarrowValues, "width of learned codes");
+    for (std::size_t i = 0; i < matrix.n_rows; ++i) {
+      const Code code = codes[j][i];
+      fuzz::require(code < keys[j].size() && keys[j][code] == static_cast<std::int64_t>(value_at(i, j)),
+                    "learned code of an integer");
+    }
+  }
+}
+
 template <class T>
 void check_integers(fuzz::Input& input, IntegerType type) {
   // Of 16 bits, every column is a table of 65,536 flags.
   const std::size_t n_columns = input.flag() || sizeof(T) == 2 ? input.size(0, 5) : input.size(0, 40);
-  const std::size_t n_rows = n_columns > 8 ? input.size(0, 100) : fuzz::read_n_rows(input);
+  // Sometimes more rows than learn_integers samples first, and rare integers, which it finds only later.
+  const bool is_tall = input.number(0, 31) == 31;
+  const std::size_t n_rows = is_tall         ? input.size(4'000, 6'000)
+                             : n_columns > 8 ? input.size(0, 100)
+                                             : fuzz::read_n_rows(input);
   const bool is_far = n_columns == 1 && input.number(0, 31) == 31;
   Place place = fuzz::read_place(input, n_rows, n_columns, sizeof(T));
   std::mt19937_64 random = input.random();
   for (std::size_t j = 0; j < n_columns; ++j) {
-    const std::size_t way = is_far ? 6 : input.size(0, 5);
+    const std::size_t way = is_far ? 6 : is_tall ? 0 : input.size(0, 5);
+    const std::size_t rare = is_tall && j % 8 == 0 ? random() % n_rows : n_rows;
     for (std::size_t i = 0; i < n_rows; ++i) {
-      const T value = random_integer<T>(way, random);
+      const T value = random_integer<T>(i == rare ? 7 : way, random);
       std::memcpy(place.at(i, j), &value, sizeof value);
     }
   }
@@ -179,6 +215,8 @@ void check_integers(fuzz::Input& input, IntegerType type) {
   } catch (const InvalidInput&) {
     fuzz::require(too_large, "integers were rejected");
   }
+
+  check_learning(matrix, known, too_large, threads, value_at);
 
   std::vector<Book> books;
   std::vector<Codes> codes;

@@ -68,6 +68,23 @@ inline void check_row(const Outputs& got, const std::vector<long double>& joint,
   require(joint[got.best] >= most * (1 - 10 * static_cast<long double>(near)), "the predicted class is not the best");
 }
 
+/// Rows with a scratch against the same rows without, to the last bit. The scratch is used for one predictor after the
+/// other, as by a program that serves several models.
+inline void check_scratch(const tanager::Predictor& predictor, const std::vector<Row>& rows,
+                          const std::vector<Outputs>& outputs) {
+  static tanager::Predictor::Scratch scratch;
+  std::vector<double> out(predictor.n_classes());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const tanager::Output output : kOutputs) {
+      const std::uint32_t best = predictor.predict(rows[i], output, out, scratch);
+      require_same(best, outputs[i].best, "class of a row with a scratch");
+      for (std::size_t c = 0; c < out.size(); ++c)
+        require_same(out[c], outputs[i].of(output)[c], "a row with a scratch, class " + std::to_string(c));
+    }
+    require_same(predictor.predict_class(rows[i], scratch), outputs[i].best, "class alone, with a scratch");
+  }
+}
+
 /// A batch of rows in some form against what single rows gave, to the last bit.
 inline void check_batch(Input& input, const tanager::Predictor& predictor, const std::vector<Row>& rows,
                         const std::vector<Outputs>& outputs) {
@@ -152,6 +169,7 @@ inline void check_predictor(Input& input, const tanager::Predictor& predictor, s
     outputs.push_back(predict_row(predictor, row));
     check_row(outputs.back(), reference(row), tolerance);
   }
+  check_scratch(predictor, rows, outputs);
   check_batch(input, predictor, rows, outputs);
   if (!cards.empty()) check_unknown_code(input, predictor, rows[0], cards, ignored);
 }
