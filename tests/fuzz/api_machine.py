@@ -42,7 +42,7 @@ import tanager as tg
 from tanager import parameters as pa
 
 #: Settings that some tables do not allow, and what is said then.
-REFUSALS = {
+REJECTIONS = {
     "folds": "cv: expected from 2 folds to the number of rows|needs at least two rows",
     "arcs": "without arcs between features",
     "class": "needs a class without parents|needs the class as a parent of every feature",
@@ -51,7 +51,7 @@ REFUSALS = {
 }
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A call was rejected for a reason that is documented."""
 
 
@@ -62,7 +62,7 @@ def may_be_rejected(function):
     def wrapped(*given, **named):
         try:
             made = function(*given, **named)
-        except Refused:
+        except Rejected:
             made = None
         return multiple() if made is None else made
 
@@ -151,7 +151,7 @@ class Api(RuleBasedStateMachine):
     # -- helpers
 
     def call(self, function, *given, n_rows=None, **named):
-        """Call with warnings as errors; a documented refusal ends the rule, anything else the run."""
+        """Call with warnings as errors; a documented rejection ends the rule, anything else the run."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -161,21 +161,21 @@ class Api(RuleBasedStateMachine):
                 return function(*given, **named)
             except ValueError as error:
                 if self.may_reject(str(error), n_rows):
-                    raise Refused from error
+                    raise Rejected from error
                 raise
 
     def may_reject(self, message, n_rows) -> bool:
-        if self.schema.label_kind in ("long", "mixed") and re.search(REFUSALS["file"], message):
+        if self.schema.label_kind in ("long", "mixed") and re.search(REJECTIONS["file"], message):
             return True
         if not hasattr(self.clf, "parameters"):
             return False
         name = type(pa.resolve_parameters(self.clf.parameters)).__name__
         few = n_rows is not None and self.by_rows and n_rows < 3
         return bool(
-            (few and re.search(REFUSALS["folds"], message))
-            or re.search(REFUSALS["prior"], message)
-            or (name in learners.NAIVE_ONLY and re.search(REFUSALS["arcs"], message))
-            or (name in learners.AUGMENTED_ONLY and re.search(REFUSALS["class"], message))
+            (few and re.search(REJECTIONS["folds"], message))
+            or re.search(REJECTIONS["prior"], message)
+            or (name in learners.NAIVE_ONLY and re.search(REJECTIONS["arcs"], message))
+            or (name in learners.AUGMENTED_ONLY and re.search(REJECTIONS["class"], message))
         )
 
     def native(self, batch: Batch, container=None):

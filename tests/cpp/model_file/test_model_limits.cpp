@@ -153,23 +153,23 @@ void use(const Model& model) {
 /// Reads the file and uses what comes out, within the limits; returns the message if it is rejected.
 std::string read_within_limits(const std::vector<std::byte>& file) {
   CHECK(file.size() <= 1 << 20);
-  std::string refusal;
+  std::string rejection;
   const std::size_t before = live_bytes;
   peak_bytes = before;
   const std::clock_t start = std::clock();
   try {
     use(read_model(file));
   } catch (const Error& error) {
-    refusal = error.what();
+    rejection = error.what();
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const std::size_t bytes = peak_bytes - before;
   if (std::getenv("TANAGER_SHOW_LIMITS") != nullptr)
     std::printf("%zu bytes of file: %.1f MB, %.2f s %s\n", file.size(), static_cast<double>(bytes) / 1e6, seconds,
-                refusal.c_str());
+                rejection.c_str());
   CHECK(bytes < kMostBytes);
   CHECK(seconds < kMostSeconds);
-  return refusal;
+  return rejection;
 }
 
 bool has(const std::string& text, const std::string& part) {

@@ -369,7 +369,7 @@ def test_the_best_tree_of_extreme_priors(size):
 # -- threads, signals and processor state
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX systems")
 @pytest.mark.parametrize("loaded", [False, True])
 def test_ctrl_c_ends_long_predictions(loaded, tmp_path):
     X, y = make_table(60, sizes=(4,) * 11)

@@ -184,7 +184,7 @@ REFUSED = [
 ]
 
 
-def refusal(learner, table) -> str | None:
+def rejection(learner, table) -> str | None:
     return next((why for names, tables, why in REFUSED if learner in names and table in tables), None)
 
 
@@ -215,7 +215,7 @@ def test_what_is_learned_and_predicted_is_by_definition(learner, name):
     table, clf = TABLES[name], make_classifier(learner)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if (why := refusal(learner, name)) is not None:
+        if (why := rejection(learner, name)) is not None:
             with pytest.raises(ValueError, match=why):
                 clf.fit(table.X, table.y, table.w)
             return

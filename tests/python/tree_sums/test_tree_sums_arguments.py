@@ -142,9 +142,9 @@ def with_one(value, matrix=ONES):
     ],
 )
 def test_other_weights_are_rejected_in_one_sentence(function, weights, message):
-    with pytest.raises(ValueError, match=message) as refusal:
+    with pytest.raises(ValueError, match=message) as rejection:
         function(weights)
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(rejection.value)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS[1:-1])
